@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * base.h - the root file system that every kernel shares, from recipe and lock
+ */
+#ifndef KONTEST_BASE_H
+#define KONTEST_BASE_H
+
+#include "images/cache.h"
+#include "images/profile.h"
+
+/**
+ * struct base - a built root file system
+ * @path: the ext4 image in the cache; owned
+ * @digest: SHA-256 of the image
+ * @lock_digest: SHA-256 of the lock that it was made from
+ * @size: bytes
+ * @uuid: of the file system
+ * @epoch: SOURCE_DATE_EPOCH of the recipe
+ * @new_lock: path of a lock written because a locked version had gone from the
+ *            mirror, else NULL; owned
+ * @changes: what differs from the shipped lock, lines for the user; owned
+ */
+struct base {
+	char *path;
+	char digest[SHA256_HEX];
+	char lock_digest[SHA256_HEX];
+	uint64_t size;
+	uint8_t uuid[16];
+	uint32_t epoch;
+	char *new_lock;
+	char *changes;
+};
+
+/**
+ * base_build() - make the root file system, or take it from the cache
+ * @c: layer cache
+ * @recipe: path of the recipe; its lock is the same name with .lock
+ * @locked: refuse to go on when a locked version cannot be had
+ * @b: the result; base_free() ends it
+ */
+int base_build(const struct cache *c, const char *recipe, bool locked,
+	       struct base *b, struct error *err);
+void base_free(struct base *b);
+
+/* struct disk_image - an image in the cache: path owned */
+struct disk_image {
+	char *path;
+	char digest[SHA256_HEX];
+	uint64_t size;
+};
+void disk_image_free(struct disk_image *d);
+
+/* work_build() - ext4 "kontest-work" with the job's tree as /JOB, and /tmp;
+ * @job: a directory below share_dir()/loads/jobs, or NULL for none */
+int work_build(const struct cache *c, const char *job, uint64_t size,
+	       struct disk_image *d, struct error *err);
+/* other_build() - an empty ext4 "kontest-other" */
+int other_build(const struct cache *c, uint64_t size, struct disk_image *d,
+		struct error *err);
+/* swap_build() - a swap area with label "kontest-swap" (mkswap's format, v1) */
+int swap_build(const struct cache *c, uint64_t size, struct disk_image *d,
+	       struct error *err);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kernel.h - candidate kernels: recognise, take apart, check before any boot
+ */
+#ifndef KONTEST_KERNEL_H
+#define KONTEST_KERNEL_H
+
+#include "images/cache.h"
+#include "results/base/digest.h"
+
+/**
+ * struct kernel - one candidate; strings owned
+ * @label: how tables call it
+ * @spec: what the user gave: debian:PACKAGE, FILE.deb, bzImage, build tree
+ * @kind: "debian", "deb", "bzImage", "tree"
+ * @release: uname -r, read from the image itself
+ * @package_version: of a package, else NULL
+ * @vmlinuz: path of the bzImage in the cache
+ * @modules: directory in the cache with every .ko (decompressed or not) below
+ *           it, or NULL when there are none
+ * @builtin: path of modules.builtin, or NULL
+ * @config: path of the configuration, or NULL when none could be found
+ * @digest: SHA-256 of the bzImage
+ */
+struct kernel {
+	char *label;
+	char *spec;
+	char *kind;
+	char *release;
+	char *package_version;
+	char *vmlinuz;
+	char *modules;
+	char *builtin;
+	char *config;
+	char digest[SHA256_HEX];
+};
+
+/* struct kernel_opts - what goes with a bzImage; all may be NULL */
+struct kernel_opts {
+	const char *label;	/* else made from the spec or the release */
+	const char *modules;	/* /lib/modules/RELEASE or its parent tree */
+	const char *config;
+};
+
+int kernel_resolve(const struct cache *c, const char *spec,
+		   const struct kernel_opts *opts, struct kernel *k,
+		   struct error *err);
+void kernel_free(struct kernel *k);
+
+/**
+ * kernel_preflight() - can this kernel run a boot of ours?
+ * @k: the kernel
+ * @exact: it will be asked to run in exact mode (NVDIMM disks)
+ * @notes: gets one line a missing feature that costs a figure only
+ * @err: on refusal names every missing CONFIG_ option that is needed
+ *
+ * Return: 0 when it can, -1 when not.
+ */
+int kernel_preflight(const struct kernel *k, bool exact, struct strings *notes,
+		     struct error *err);
+
+/**
+ * struct initramfs - a built initial RAM file system
+ * @path: in the cache; owned
+ * @digest: SHA-256 of it
+ */
+struct initramfs {
+	char *path;
+	char digest[SHA256_HEX];
+	uint64_t size;
+};
+
+/**
+ * initramfs_build() - our PID 1 and the modules it loads
+ * @c: layer cache
+ * @k: kernel; modules it builds in are left out
+ * @guest: path of the static guest program, becomes /init
+ * @plan: guest plan that the image carries (journal.h), becomes /plan
+ * @out: result
+ *
+ * Uncompressed newc cpio: /init /plan /modules.list (one path a line, in load
+ * order) /modules/NNN-NAME.ko (decompressed) and empty /dev /proc /sys /root.
+ */
+int initramfs_build(const struct cache *c, const struct kernel *k,
+		    const char *guest, const char *plan,
+		    struct initramfs *out, struct error *err);
+void initramfs_free(struct initramfs *i);
+
+#endif

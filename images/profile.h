@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * profile.h - the machine to imitate, an INI file (images/profiles/NAME.ini)
+ *
+ *	[profile]
+ *	description = 1 x Pentium III 866 MHz, 256 MiB, two IDE disks
+ *	source = contest-2.5.59-mm7; facts not stated there: ...
+ *	cpus = 1
+ *	memory = 256MiB
+ *	swap = 256MiB
+ *	cpu-model = Nehalem-v1	; QEMU CPU model, by name
+ *	machine = pc-q35-7.2	; QEMU machine type, with its version
+ *	mips = 500		; exact mode: 1000, 500, 250, 125 ...
+ *	accel = exact		; auto | kvm | tcg | exact: default of a plan
+ *
+ *	[disk work]		; also [disk other], [disk swap]
+ *	size = 384MiB
+ *	read-bytes-per-second = 40MiB	; 0 or absent: instantaneous
+ *	write-bytes-per-second = 40MiB
+ *	read-iops = 1000
+ *	write-iops = 1000
+ */
+#ifndef KONTEST_PROFILE_H
+#define KONTEST_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "results/base/digest.h"
+#include "results/base/error.h"
+
+enum accel { ACCEL_AUTO, ACCEL_KVM, ACCEL_TCG, ACCEL_EXACT };
+
+/**
+ * struct profile_disk - one disk of the profile
+ * @present: the profile has it
+ * @size: bytes
+ * @rbps: bytes a second read; 0: no limit. @wbps: written
+ * @riops: requests a second read; 0: no limit. @wiops: written
+ */
+struct profile_disk {
+	bool present;
+	uint64_t size;
+	uint64_t rbps, wbps, riops, wiops;
+};
+
+/**
+ * struct profile - see the file format above
+ * @icount_shift: 2^N ns an instruction, from mips
+ * @text: the file as it was read; owned
+ * @digest: SHA-256 of @text
+ */
+struct profile {
+	char name[64];
+	char *description;
+	char *source;
+	unsigned int cpus;
+	uint64_t memory;
+	char cpu_model[64];
+	char machine[64];
+	unsigned int mips;
+	unsigned int icount_shift;
+	enum accel accel;
+	struct profile_disk work, other, swap;
+	char *text;
+	char digest[SHA256_HEX];
+};
+
+/* profile_load() - by name (from the profiles' directory) or by path (has a '/') */
+int profile_load(const char *name_or_path, struct profile *p,
+		 struct error *err);
+void profile_free(struct profile *p);
+
+/* accel_name(), accel_parse() - "auto", "kvm", "tcg", "exact" */
+const char *accel_name(enum accel a);
+bool accel_parse(const char *s, enum accel *out);
+
+/* share_dir() - where recipes, profiles, jobs and the guest program are:
+ * $KONTEST_SHARE, else the installed directory, else the build tree.
+ * Static storage. Sub-paths: images/, loads/jobs/, guest/kontest-guest */
+const char *share_dir(void);
+
+#endif

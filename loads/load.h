@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * load.h - what every load and every foreground job is
+ *
+ * A load is a background burden; a job is the work whose time is measured.
+ * Each is one file with one ops struct, named in the table of registry.c.
+ * Libc only: they build into the guest and, for unit tests, on the host.
+ */
+#ifndef KONTEST_LOAD_H
+#define KONTEST_LOAD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * struct load_shared - what a load's processes and the driver share
+ * @done: progress in the load's own unit; relaxed adds, no locks
+ * @stop: set by the driver when the window has closed
+ * @failed: errno of the load's failure, 0 while it works
+ *
+ * In memory mapped MAP_SHARED|MAP_ANONYMOUS. Each member on its own cache line.
+ */
+struct load_shared {
+	_Alignas(64) atomic_uint_fast64_t done;
+	_Alignas(64) atomic_int stop;
+	_Alignas(64) atomic_int failed;
+	char message[256];
+};
+
+/**
+ * struct load_args - what a load may know
+ * @shared: see above
+ * @dir: a directory of its own, on the disk that the load works on
+ * @tree: the job's source tree
+ * @cpus: CPUs of the profile
+ * @mem: bytes of RAM of the profile
+ * @size: the load's size in its own unit, from the plan; 0: its default
+ */
+struct load_args {
+	struct load_shared *shared;
+	const char *dir;
+	const char *tree;
+	unsigned int cpus;
+	uint64_t mem;
+	uint64_t size;
+};
+
+/**
+ * struct load_ops - a load
+ * @name: as in plans and tables
+ * @unit: what one Load is, for people ("file of RAM size written")
+ * @per_load: how much of struct load_shared.done makes one Load
+ * @run: the load itself, in a process of its own (with its own children);
+ *       goes on until shared->stop, then tidies up and returns 0; a failure is
+ *       said in shared->failed and message, and -1 returned.
+ *       NULL: nothing runs (no_load, cacherun)
+ * @keeps_cache: the driver does not drop caches before it (cacherun)
+ * @work_disk: it needs a real work disk, a tmpfs will not do
+ */
+struct load_ops {
+	const char *name;
+	const char *unit;
+	uint64_t (*per_load)(const struct load_args *a);
+	int (*run)(const struct load_args *a);
+	bool keeps_cache;
+	bool work_disk;
+};
+
+/**
+ * struct job_ops - a foreground job
+ * @name: "quick-1"
+ * @prepare: brings the tree to its starting state, outside the window
+ * @argv: fills @argv (at most @max with the NULL) with the command to time;
+ *        strings live in @store
+ */
+struct job_ops {
+	const char *name;
+	int (*prepare)(const char *tree, char *message, size_t message_len);
+	int (*argv)(unsigned int jobs, const char *argv[], size_t max,
+		    char *store, size_t store_len);
+};
+
+const struct load_ops *load_find(const char *name);
+const struct job_ops *job_find(const char *name);
+/* load_nth(), job_nth() - the registries in their order, NULL behind the end */
+const struct load_ops *load_nth(size_t n);
+const struct job_ops *job_nth(size_t n);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report.h - what was measured, as tables and data
+ */
+#ifndef KONTEST_REPORT_H
+#define KONTEST_REPORT_H
+
+#include "results/store.h"
+
+/**
+ * report_print() - print one `kontest run`'s results
+ * @s: store
+ * @run_id: whole run id
+ * @format: "contest-0.61", "contest-0.51", "wide", "json", "csv"
+ * @out: where to
+ * @err: reason of a failure
+ *
+ * Tables are computed from the boots' journals alone. In JSON everything
+ * that depends on the host (times, paths, host CPU) stands in members called
+ * "host" and nowhere else, so that what is left of two exact runs is the same
+ * to the byte.
+ *
+ * Return: 0, or -1.
+ */
+int report_print(struct store *s, const char *run_id, const char *format,
+		 FILE *out, struct error *err);
+
+/* report_formats() - the names, NULL-terminated */
+const char *const *report_formats(void);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * store.h - every boot ever measured: an SQLite index over journals
+ *
+ * DIR/results.db is the index, DIR/journals/ID the journals; ID is the SHA-256
+ * of the journal. The index holds nothing that the journals do not and can be
+ * made again from them (store_rebuild()).
+ */
+#ifndef KONTEST_STORE_H
+#define KONTEST_STORE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "results/base/digest.h"
+#include "results/base/text.h"
+#include "results/verdict.h"
+
+struct store;
+
+/* store_open() - open or make the store whose index is @path (FILE.db; the
+ * journals are beside it in journals/). WAL, waits up to 30 s for a lock. */
+int store_open(const char *path, struct store **s, struct error *err);
+void store_close(struct store *s);
+
+/* store_add() - take a finished boot's journal in: copied, digested, indexed.
+ * Adding the same journal twice changes nothing. */
+int store_add(struct store *s, const char *journal, char id[SHA256_HEX],
+	      struct error *err);
+/* store_rebuild() - empty the index and fill it from the journals */
+int store_rebuild(struct store *s, struct error *err);
+/* store_last() - run id of the newest `kontest run`; -1 when there is none */
+int store_last(struct store *s, char run_id[UUID_TEXT], struct error *err);
+/* store_find() - the run id that begins with @prefix, or the newest when it is
+ * NULL; an ambiguous or unknown prefix is an error that says so */
+int store_find(struct store *s, const char *prefix, char run_id[UUID_TEXT],
+	       struct error *err);
+
+#endif
