@@ -72,8 +72,10 @@ struct load_ops {
  * struct job_ops - a foreground job
  * @name: "quick-1"
  * @prepare: brings the tree to its starting state, outside the window
+ *           Return: 0, or -1 with the reason in @message
  * @argv: fills @argv (at most @max with the NULL) with the command to time;
- *        strings live in @store
+ *        strings live in @store. It is run with the tree as its working
+ *        directory. Return: 0, or -1 when @max or @store_len is too small
  */
 struct job_ops {
 	const char *name;
@@ -84,6 +86,34 @@ struct job_ops {
 
 const struct load_ops *load_find(const char *name);
 const struct job_ops *job_find(const char *name);
+
+/**
+ * load_reexec() - the other parts that a program with loads in it can play
+ * @argc: main()'s
+ * @argv: main()'s
+ *
+ * Some loads are made of processes by fork() and exec(): they start
+ * /proc/self/exe again with LOAD_REEXEC_NAME as argv[0] and the part in
+ * argv[1]. The main() of every program that runs loads calls this first, and
+ * exits with what it returns unless that is -1.
+ *
+ * Return: exit status of the part played, or -1 when this start of the program
+ * is not such a call.
+ */
+int load_reexec(int argc, char **argv);
+#define LOAD_REEXEC_NAME "kontest-load"
+
+/**
+ * load_fail() - say why a load cannot go on
+ * @shared: where it is said; the first failure stays
+ * @err: errno; 0 is taken for EIO
+ * @fmt: what was tried, as for printf(); ": " and strerror(@err) are appended
+ *
+ * Return: -1, for the load's own return.
+ */
+int load_fail(struct load_shared *shared, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* load_nth(), job_nth() - the registries in their order, NULL behind the end */
 const struct load_ops *load_nth(size_t n);
 const struct job_ops *job_nth(size_t n);
