@@ -31,6 +31,10 @@ int apt_resolve(const struct cache *c, const char *const names[], bool only,
 		struct packages *out, struct error *err);
 /* apt_fetch() - bring each package's .deb into the cache, check size and SHA-256 */
 int apt_fetch(const struct cache *c, struct packages *p, struct error *err);
+/* apt_gone() - which packages are neither in the cache nor offered by the mirror
+ * in that very version and SHA-256: @gone gets "NAME VERSION" for each */
+int apt_gone(const struct cache *c, struct packages *p, struct strings *gone,
+	     struct error *err);
 /* apt_meta() - follow a meta-package to the one package named by prefix in its
  * Depends: linux-image-cloud-amd64 -> linux-image-6.1.0-57-cloud-amd64 */
 int apt_meta(const struct cache *c, const char *name, const char *prefix,
