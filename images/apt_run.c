@@ -318,7 +318,7 @@ bool apt_refresh(struct apt *a)
 int apt_ask(struct apt *a, const struct strings *argv, int timeout_s,
 	    const char *cwd, struct buf *out, struct error *err)
 {
-	int status;
+	int status = 0;
 
 	for (;;) {
 		out->len = 0;

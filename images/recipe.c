@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * recipe.c - read a recipe
+ */
+#include "images/recipe.h"
+
+#include <ctype.h>
+#include <ini.h>
+#include <string.h>
+
+#include "results/base/cleanup.h"
+#include "results/base/file.h"
+
+#define RECIPE_MAX_BYTES (1 << 20)
+#define LABEL_MAX 16
+
+/*
+ * struct reader - hands the text to inih line by line
+ * inih's handlers do not learn the line's number, and inih itself neither
+ * minds an unknown section without keys nor a line too long for its buffer.
+ */
+struct reader {
+	const char *path;
+	const char *at;
+	unsigned int lineno;
+	struct recipe *recipe;
+	bool failed;
+	struct error *err;
+};
+
+static int fail(struct reader *rd, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Keeps the first failure, with its line; returns 0, inih's sign of one. */
+static int fail(struct reader *rd, const char *fmt, ...)
+{
+	cleanup_free char *text = NULL;
+	va_list ap;
+
+	if (rd->failed)
+		return 0;
+	rd->failed = true;
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	error_set(rd->err, 0, "%s:%u: %s", rd->path, rd->lineno, text);
+	return 0;
+}
+
+/* A path that an image can have: absolute, no empty, "." or ".." part */
+static bool good_path(const char *p)
+{
+	if (*p != '/')
+		return false;
+	while (*p) {
+		size_t len = strcspn(++p, "/");
+
+		if (!len || (len == 1 && *p == '.') ||
+		    (len == 2 && !strncmp(p, "..", 2)))
+			return false;
+		p += len;
+	}
+	return true;
+}
+
+static int add_words(struct strings *list, const char *value)
+{
+	cleanup_free char *copy = xstrdup(value);
+	char *save = NULL;
+
+	for (char *w = strtok_r(copy, " \t,", &save); w;
+	     w = strtok_r(NULL, " \t,", &save))
+		strings_add(list, xstrdup(w));
+	return 1;
+}
+
+static int set_once(struct reader *rd, char **to, const char *key,
+		    const char *value)
+{
+	if (*to)
+		return fail(rd, "'%s' is given twice; remove one", key);
+	if (!*value)
+		return fail(rd, "'%s' is empty; give it a value", key);
+	*to = xstrdup(value);
+	return 1;
+}
+
+static int in_base(struct reader *rd, const char *key, const char *value)
+{
+	struct recipe *r = rd->recipe;
+	uint64_t n;
+
+	if (!strcmp(key, "name")) {
+		if (strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789-") !=
+		    strlen(value))
+			return fail(rd, "name '%s' has other characters than a-z, 0-9 and -",
+				    value);
+		return set_once(rd, &r->name, key, value);
+	}
+	if (!strcmp(key, "label")) {
+		if (strlen(value) > LABEL_MAX)
+			return fail(rd, "label '%s' is longer than %d bytes",
+				    value, LABEL_MAX);
+		return set_once(rd, &r->label, key, value);
+	}
+	if (strcmp(key, "epoch"))
+		return fail(rd, "unknown key '%s' in [base]; it has name, label, epoch",
+			    key);
+	if (!parse_u64(value, &n) || !n || n > INT32_MAX)
+		return fail(rd, "epoch '%s' is no time in seconds since 1970 before 2038",
+			    value);
+	r->epoch = (uint32_t)n;
+	return 1;
+}
+
+static int in_packages(struct reader *rd, const char *key, const char *value)
+{
+	if (!strcmp(key, "install"))
+		return add_words(&rd->recipe->install, value);
+	if (!strcmp(key, "without"))
+		return add_words(&rd->recipe->without, value);
+	return fail(rd, "unknown key '%s' in [packages]; it has install, without",
+		    key);
+}
+
+static int in_exclude(struct reader *rd, const char *key, const char *value)
+{
+	if (strcmp(key, "path"))
+		return fail(rd, "unknown key '%s' in [exclude]; it has path", key);
+	if (*value != '/')
+		return fail(rd, "pattern '%s' does not begin with /", value);
+	strings_add(&rd->recipe->exclude, xstrdup(value));
+	return 1;
+}
+
+static int add_item(struct reader *rd, struct recipe_items *items,
+		    const char *path, const char *value, mode_t perm)
+{
+	struct recipe_item item = { .perm = perm };
+
+	if (!good_path(path))
+		return fail(rd, "'%s' is no absolute path without . and ..",
+			    path);
+	for (size_t i = 0; i < items->n; i++)
+		if (!strcmp(items->v[i].path, path))
+			return fail(rd, "'%s' is given twice; remove one", path);
+	if (value && !*value)
+		return fail(rd, "'%s' has no value", path);
+	item.path = xstrdup(path);
+	item.value = value ? xstrdup(value) : NULL;
+	recipe_items_add(items, item);
+	return 1;
+}
+
+static int in_layout(struct reader *rd, const char *key, const char *value)
+{
+	return add_item(rd, &rd->recipe->layout, key, value, 0);
+}
+
+static int in_directory(struct reader *rd, const char *key, const char *value)
+{
+	unsigned int perm;
+	char end;
+
+	if (strspn(value, "01234567") != strlen(value) ||
+	    sscanf(value, "%o%c", &perm, &end) != 1 || perm > 07777)
+		return fail(rd, "'%s' are no permissions in octal, as 0755",
+			    value);
+	return add_item(rd, &rd->recipe->directories, key, NULL, perm);
+}
+
+static int in_link(struct reader *rd, const char *key, const char *value)
+{
+	return add_item(rd, &rd->recipe->links, key, value, 0);
+}
+
+static int in_tree(struct reader *rd, const char *key, const char *value)
+{
+	cleanup_free char *absolute = xasprintf("/%s", value);
+
+	if (!good_path(absolute))
+		return fail(rd, "'%s' is no relative path without . and ..",
+			    value);
+	return add_item(rd, &rd->recipe->trees, key, value, 0);
+}
+
+static int in_file(struct reader *rd, const char *key, const char *value)
+{
+	struct recipe_items *files = &rd->recipe->files;
+	cleanup_free char *line = xasprintf("%s\n", value);
+
+	for (size_t i = 0; i < files->n; i++) {
+		char *before = files->v[i].value;
+
+		if (strcmp(files->v[i].path, key))
+			continue;
+		files->v[i].value = xasprintf("%s%s", before, line);
+		free(before);
+		return 1;
+	}
+	return add_item(rd, files, key, line, 0);
+}
+
+static const struct section {
+	const char *name;
+	int (*key)(struct reader *rd, const char *key, const char *value);
+} sections[] = {
+	{ "base", in_base },	   { "packages", in_packages },
+	{ "exclude", in_exclude }, { "layout", in_layout },
+	{ "directory", in_directory }, { "link", in_link },
+	{ "file", in_file },	   { "tree", in_tree },
+};
+
+static const struct section *find_section(const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		if (strlen(sections[i].name) == len &&
+		    !strncmp(sections[i].name, name, len))
+			return &sections[i];
+	return NULL;
+}
+
+static int handle(void *user, const char *section, const char *key,
+		  const char *value)
+{
+	struct reader *rd = user;
+	const struct section *s = find_section(section, strlen(section));
+
+	if (rd->failed)
+		return 0;
+	if (!s)
+		return fail(rd, "'%s' stands in no section; put it below one of [base] [packages] [exclude] [layout] [directory] [link] [file] [tree]",
+			    key);
+	return s->key(rd, key, value);
+}
+
+static void check_section(struct reader *rd, const char *line, size_t len)
+{
+	const char *end;
+
+	while (len && isspace((unsigned char)*line)) {
+		line++;
+		len--;
+	}
+	if (!len || *line != '[')
+		return;
+	end = memchr(line, ']', len);
+	if (end && !find_section(line + 1, (size_t)(end - line - 1)))
+		fail(rd, "unknown section %.*s; there are [base] [packages] [exclude] [layout] [directory] [link] [file] [tree]",
+		     (int)(end - line + 1), line);
+}
+
+/* fgets() over the text, for inih */
+static char *next_line(char *str, int num, void *stream)
+{
+	struct reader *rd = stream;
+	size_t len = strcspn(rd->at, "\n");
+
+	if (rd->failed || !*rd->at)
+		return NULL;
+	rd->lineno++;
+	check_section(rd, rd->at, len);
+	len += rd->at[len] == '\n';
+	if (len >= (size_t)num)
+		fail(rd, "the line is longer than %d characters; the key may come again on a line of its own",
+		     num - 2);
+	if (rd->failed)
+		return NULL;
+	memcpy(str, rd->at, len);
+	str[len] = '\0';
+	rd->at += len;
+	return str;
+}
+
+static int check_whole(const char *path, struct recipe *r, struct error *err)
+{
+	const char *missing = NULL;
+
+	if (!r->name)
+		missing = "name in [base]";
+	else if (!r->label)
+		missing = "label in [base]";
+	else if (!r->epoch)
+		missing = "epoch in [base]";
+	else if (!r->install.n)
+		missing = "install in [packages]";
+	if (missing)
+		return error_set(err, 0, "%s: there is no %s; add it", path,
+				 missing);
+	strings_add(&r->install, NULL);
+	r->install.n--;
+	strings_add(&r->exclude, NULL);
+	r->exclude.n--;
+	return 0;
+}
+
+int recipe_load(const char *path, struct recipe *r, struct error *err)
+{
+	CLEANUP(recipe_free) struct recipe read = { 0 };
+	CLEANUP(buf_free) struct buf text = { 0 };
+	struct reader rd = { .path = path, .recipe = &read, .err = err };
+	int line;
+
+	if (file_read(path, RECIPE_MAX_BYTES, &text, err))
+		return -1;
+	read.text = xstrdup(text.data ? text.data : "");
+	if (strlen(read.text) != text.len)
+		return error_set(err, 0, "'%s' is no text file", path);
+	rd.at = read.text;
+	line = ini_parse_stream(next_line, &rd, handle, &rd);
+	if (rd.failed)
+		return -1;
+	if (line)
+		return error_set(err, 0, "%s:%d: this is neither [section] nor key = value",
+				 path, line);
+	if (check_whole(path, &read, err))
+		return -1;
+	*r = read;
+	read = (struct recipe){ 0 };
+	return 0;
+}
+
+static void items_free(struct recipe_items *items)
+{
+	for (size_t i = 0; i < items->n; i++) {
+		free(items->v[i].path);
+		free(items->v[i].value);
+	}
+	recipe_items_free(items);
+}
+
+void recipe_free(struct recipe *r)
+{
+	free(r->text);
+	free(r->name);
+	free(r->label);
+	strings_clear(&r->install);
+	strings_clear(&r->without);
+	strings_clear(&r->exclude);
+	items_free(&r->layout);
+	items_free(&r->directories);
+	items_free(&r->links);
+	items_free(&r->files);
+	items_free(&r->trees);
+	memset(r, 0, sizeof(*r));
+}
