@@ -383,6 +383,34 @@ int journal_append(const char *path, enum journal_type type,
 	return 0;
 }
 
+/* stored_bytes() - what the store keeps of a journal: everything up to the end
+ * of its last whole record, in whole blocks, so that a cut-off padding changes
+ * no id */
+static int stored_bytes(int fd, const char *path, const struct journal *j,
+			struct buf *bytes, struct error *err)
+{
+	ssize_t n;
+
+	bytes->data = xcalloc(1, j->end);
+	bytes->len = bytes->cap = j->end;
+	n = pread_some(fd, bytes->data, bytes->len, 0);
+	if (n < 0)
+		return error_set(err, errno, "read journal '%s'", path);
+	return 0;
+}
+
+int journal_id(const char *path, const struct journal *j, char id[SHA256_HEX],
+	       struct error *err)
+{
+	cleanup_close int fd = journal_open(path, O_RDONLY, err);
+	CLEANUP(buf_free) struct buf bytes = { 0 };
+
+	if (fd < 0 || stored_bytes(fd, path, j, &bytes, err))
+		return -1;
+	sha256_of(bytes.data, bytes.len, id);
+	return 0;
+}
+
 int journal_store_copy(const char *path, const char *to, char id[SHA256_HEX],
 		       struct error *err)
 {
@@ -390,19 +418,10 @@ int journal_store_copy(const char *path, const char *to, char id[SHA256_HEX],
 	CLEANUP(journal_free) struct journal j = { 0 };
 	CLEANUP(buf_free) struct buf bytes = { 0 };
 	cleanup_close int fd = journal_open(path, O_RDONLY, err);
-	ssize_t n;
 
-	if (fd < 0)
+	if (fd < 0 || journal_load(fd, path, &j, err) ||
+	    stored_bytes(fd, path, &j, &bytes, err))
 		return -1;
-	if (journal_load(fd, path, &j, err))
-		return -1;
-
-	/* Whole blocks always, so that a cut-off padding changes no id. */
-	bytes.data = xcalloc(1, j.end);
-	bytes.len = bytes.cap = j.end;
-	n = pread_some(fd, bytes.data, bytes.len, 0);
-	if (n < 0)
-		return error_set(err, errno, "read journal '%s'", path);
 	sha256_of(bytes.data, bytes.len, id);
 	if (newfile_open(&f, to, 0444, err) ||
 	    full_pwrite(f.fd, bytes.data, bytes.len, 0, to, err))

@@ -76,6 +76,11 @@ int journal_next(struct journal_tail *t, struct journal_entry *e,
 int journal_append(const char *path, enum journal_type type,
 		   const char *payload, struct error *err);
 
+/* journal_id() - SHA-256 of what journal_store_copy() would write of the
+ * journal @path, which was read into @j */
+int journal_id(const char *path, const struct journal *j, char id[SHA256_HEX],
+	       struct error *err);
+
 /* journal_store_copy() - copy without the unused end of the disk, fsynced;
  * @id: SHA-256 of the copy, which is the boot's id */
 int journal_store_copy(const char *path, const char *to, char id[SHA256_HEX],

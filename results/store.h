@@ -16,6 +16,7 @@
 #include "results/base/text.h"
 #include "results/verdict.h"
 
+struct boot_record;
 struct store;
 
 /* store_open() - open or make the store whose index is @path (FILE.db; the
@@ -27,7 +28,8 @@ void store_close(struct store *s);
  * Adding the same journal twice changes nothing. */
 int store_add(struct store *s, const char *journal, char id[SHA256_HEX],
 	      struct error *err);
-/* store_rebuild() - empty the index and fill it from the journals */
+/* store_rebuild() - empty the index and fill it from the journals; a damaged
+ * one is named on stderr and left out */
 int store_rebuild(struct store *s, struct error *err);
 /* store_last() - run id of the newest `kontest run`; -1 when there is none */
 int store_last(struct store *s, char run_id[UUID_TEXT], struct error *err);
@@ -35,5 +37,12 @@ int store_last(struct store *s, char run_id[UUID_TEXT], struct error *err);
  * NULL; an ambiguous or unknown prefix is an error that says so */
 int store_find(struct store *s, const char *prefix, char run_id[UUID_TEXT],
 	       struct error *err);
+/* store_boots() - add the paths of a run's journals to @paths, in the order of
+ * kernel, boot number, id; -1 when the run is unknown. Owned by the caller. */
+int store_boots(struct store *s, const char *run_id, struct strings *paths,
+		struct error *err);
+/* store_load() - read one of them, check it against its name; -1 when it is
+ * damaged, which was said on stderr: one bad journal spoils no report */
+int store_load(const char *path, struct boot_record *b);
 
 #endif

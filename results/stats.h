@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stats.h - means and confidence, through GSL
+ */
+#ifndef KONTEST_STATS_H
+#define KONTEST_STATS_H
+
+#include <stddef.h>
+
+/* stats_mean() - arithmetic mean; NAN when @n is 0 */
+double stats_mean(const double *v, size_t n);
+
+/* stats_sd() - standard deviation of the sample (n - 1); NAN below 2 values */
+double stats_sd(const double *v, size_t n);
+
+/**
+ * stats_t_quantile() - two-sided quantile of Student's t
+ * @confidence: for instance 0.95, between 0 and 1
+ * @dof: degrees of freedom, at least 1
+ *
+ * Return: t with P(-t <= T <= t) = @confidence; NAN for bad arguments.
+ */
+double stats_t_quantile(double confidence, size_t dof);
+
+/**
+ * stats_half_width() - half the confidence interval of a mean
+ * @v: independent observations (here: one a boot, see report.h)
+ * @n: how many
+ * @confidence: for instance 0.95
+ *
+ * t(confidence, n - 1) * sd / sqrt(n), the interval of Student (1908).
+ *
+ * Return: the half-width in the unit of @v; NAN below 2 observations.
+ */
+double stats_half_width(const double *v, size_t n, double confidence);
+
+#endif
