@@ -36,6 +36,8 @@ struct boot_disk {
  * @deadline_s: host seconds for the whole boot; 0: none but the silence rule
  * @silence_s: host seconds without a console byte or a journal record after
  *             which the guest counts as hung; 0: worked out from the boot
+ * @receipt: called with the RECEIPT's payload, @receipt_data and a buffer for
+ *           the reason; false ends the boot as profile-mismatch. May be NULL
  */
 struct boot_config {
 	const char *name;
@@ -47,6 +49,9 @@ struct boot_config {
 	struct boot_disk system, work, other, swap, results;
 	unsigned int deadline_s;
 	unsigned int silence_s;
+	bool (*receipt)(const char *payload, void *data, char *why,
+			size_t why_len);
+	void *receipt_data;
 };
 
 /**

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/cmd.h"
+#include "host/expect.h"
+#include "host/experiment.h"
+#include "host/paths.h"
+#include "host/run_boots.h"
+#include "results/base/cleanup.h"
+#include "results/report.h"
+
+/* struct run_args - what the command line says beside the plan */
+struct run_args {
+	struct plan plan;
+	const char *uri;
+	const char *store;
+	const char *format;
+	const char *expect;
+	bool locked;
+	unsigned int parallel;
+};
+
+enum { OPT_KERNEL = 256, OPT_MODULES, OPT_CONFIG, OPT_CMDLINE, OPT_PLAN_KEY,
+       OPT_CONNECT, OPT_STORE, OPT_FORMAT, OPT_LOCKED, OPT_PARALLEL,
+       OPT_EXPECT, OPT_HELP };
+
+static const struct option options[] = {
+	{ "kernel", required_argument, NULL, OPT_KERNEL },
+	{ "modules", required_argument, NULL, OPT_MODULES },
+	{ "config", required_argument, NULL, OPT_CONFIG },
+	{ "cmdline", required_argument, NULL, OPT_CMDLINE },
+	{ "name", required_argument, NULL, OPT_PLAN_KEY },
+	{ "profile", required_argument, NULL, OPT_PLAN_KEY },
+	{ "loads", required_argument, NULL, OPT_PLAN_KEY },
+	{ "job", required_argument, NULL, OPT_PLAN_KEY },
+	{ "boots", required_argument, NULL, OPT_PLAN_KEY },
+	{ "runs", required_argument, NULL, OPT_PLAN_KEY },
+	{ "accel", required_argument, NULL, OPT_PLAN_KEY },
+	{ "order-seed", required_argument, NULL, OPT_PLAN_KEY },
+	{ "jobs", required_argument, NULL, OPT_PLAN_KEY },
+	{ "lead-ms", required_argument, NULL, OPT_PLAN_KEY },
+	{ "run-timeout", required_argument, NULL, OPT_PLAN_KEY },
+	{ "connect", required_argument, NULL, OPT_CONNECT },
+	{ "store", required_argument, NULL, OPT_STORE },
+	{ "format", required_argument, NULL, OPT_FORMAT },
+	{ "expect", required_argument, NULL, OPT_EXPECT },
+	{ "locked", no_argument, NULL, OPT_LOCKED },
+	{ "parallel", required_argument, NULL, OPT_PARALLEL },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* "LABEL=IMAGE" or "IMAGE"; a path may hold a '=' behind its first '/'. */
+static int add_kernel(struct plan *p, const char *arg, struct error *err)
+{
+	const char *eq = strchr(arg, '='), *slash = strchr(arg, '/');
+	cleanup_free char *label = NULL;
+
+	if (eq && (!slash || eq < slash)) {
+		label = xstrndup(arg, (size_t)(eq - arg));
+		arg = eq + 1;
+	}
+	return plan_add_kernel(p, label, arg, err);
+}
+
+/* --modules, --config and --cmdline belong to the --kernel before them. */
+static int kernel_option(struct plan *p, int opt, const char *name,
+			 const char *value, struct error *err)
+{
+	struct plan_kernel *k;
+	char **s;
+
+	if (!p->kernels.n)
+		return error_set(err, 0, "--%s must follow the --kernel that it belongs to",
+				 name);
+	k = &p->kernels.v[p->kernels.n - 1];
+	s = opt == OPT_MODULES ? &k->modules
+	  : opt == OPT_CONFIG ? &k->config : &k->cmdline;
+	free(*s);
+	*s = xstrdup(value);
+	return 0;
+}
+
+static int one_option(struct run_args *a, int opt, const char *name,
+		      struct error *err)
+{
+	uint64_t n;
+
+	switch (opt) {
+	case OPT_KERNEL:
+		return add_kernel(&a->plan, optarg, err);
+	case OPT_MODULES:
+	case OPT_CONFIG:
+	case OPT_CMDLINE:
+		return kernel_option(&a->plan, opt, name, optarg, err);
+	case OPT_PLAN_KEY:
+		return plan_set(&a->plan, name, optarg, err);
+	case OPT_CONNECT:
+		a->uri = optarg;
+		return 0;
+	case OPT_STORE:
+		a->store = optarg;
+		return 0;
+	case OPT_FORMAT:
+		a->format = optarg;
+		return report_check_format(optarg, err);
+	case OPT_EXPECT:
+		a->expect = optarg;
+		return 0;
+	case OPT_LOCKED:
+		a->locked = true;
+		return 0;
+	case OPT_PARALLEL:
+		if (!parse_u64(optarg, &n) || n < 1 || n > 1024)
+			return error_set(err, 0, "--parallel %s: give a number from 1 to 1024",
+					 optarg);
+		a->parallel = (unsigned int)n;
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+/* The plan file is read first, so that options override it. Returns an exit
+ * status, or -1 to go on. */
+static int parse(struct run_args *a, int argc, char **argv, struct error *err)
+{
+	int opt, index = 0;
+
+	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (opt == '?')
+			return cmd_usage(&cmd_run, NULL);
+		if (opt == OPT_HELP)
+			return cmd_help(&cmd_run);
+	}
+	if (argc - optind > 1)
+		return cmd_usage(&cmd_run, "one plan at a time, not '%s'",
+				 argv[optind + 1]);
+	if (optind < argc && plan_read(&a->plan, argv[optind], err) < 0)
+		return cmd_fail(err);
+	optind = 1;
+	while ((opt = getopt_long(argc, argv, "", options, &index)) != -1)
+		if (one_option(a, opt, options[index].name, err) < 0)
+			return cmd_fail(err);
+	if (plan_finish(&a->plan, err) < 0)
+		return cmd_fail(err);
+	return -1;
+}
+
+static unsigned int side_by_side(const struct run_args *a,
+				 const struct experiment *e)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	/* Only virtual time does not care who else is running. */
+	if (e->accel != ACCEL_EXACT)
+		return 1;
+	return a->parallel ? a->parallel : cpus > 1 ? (unsigned int)cpus : 1;
+}
+
+static void announce(const struct experiment *e, unsigned int parallel)
+{
+	const struct profile *p = &e->profile;
+
+	if (e->accel_note)
+		fprintf(stderr, "kontest: %s\n", e->accel_note);
+	if (e->base.changes)
+		fprintf(stderr, "kontest: %s\n", e->base.changes);
+	fprintf(stderr, "run %.8s: plan %s, profile %s (%u CPU, %llu MiB), accel %s, QEMU %s, %u boots, order seed %llu, %u at a time\n",
+		e->run_id, e->plan->name, p->name, p->cpus,
+		(unsigned long long)(p->memory >> 20), accel_name(e->accel),
+		e->qemu.version, (unsigned int)e->boots.n,
+		(unsigned long long)e->plan->order_seed, parallel);
+}
+
+static int measure(struct run_args *a, struct experiment *e, struct store *s,
+		   const char *data_dir, struct error *err)
+{
+	struct run_opts o = {
+		.uri = a->uri,
+		.data_dir = data_dir,
+		.store = s,
+	};
+	enum verdict worst = VERDICT_OK;
+	struct error report_err = { 0 };
+	int ret, differs = 0;
+
+	if (experiment_build(e, a->locked, false, err) < 0 ||
+	    experiment_schedule(e, err) < 0)
+		return cmd_fail(err);
+	o.parallel = side_by_side(a, e);
+	announce(e, o.parallel);
+	ret = run_boots(e, &o, &worst, err);
+	if (ret < 0)
+		cmd_fail(err);
+	/* What was finished is shown all the same. */
+	if (report_print(s, e->run_id, a->format, stdout, &report_err) < 0) {
+		if (ret < 0)
+			return EXIT_USAGE;
+		return cmd_fail(&report_err);
+	}
+	if (ret < 0)
+		return EXIT_USAGE;
+	if (a->expect) {
+		differs = expect_compare(s, e->run_id, a->expect, err);
+		if (differs < 0)
+			return cmd_fail(err);
+	}
+	return worst ? verdict_exit(worst) : differs ? 1 : 0;
+}
+
+static int run(int argc, char **argv)
+{
+	struct run_args a = { .format = "contest-0.61" };
+	struct experiment e = { 0 };
+	struct cache cache = { 0 };
+	struct error err = { 0 };
+	struct store *store = NULL;
+	char *data_dir = NULL;
+	int status;
+
+	plan_init(&a.plan);
+	status = parse(&a, argc, argv, &err);
+	if (status < 0) {
+		data_dir = data_home(&err);
+		if (!data_dir || open_cache(&cache, &err) < 0 ||
+		    experiment_profile(&e, &a.plan, &cache, &err) < 0 ||
+		    open_store(a.store, &store, &err) < 0 ||
+		    recover_boots(data_dir, store, &err) < 0)
+			status = cmd_fail(&err);
+		else
+			status = measure(&a, &e, store, data_dir, &err);
+	}
+	if (store)
+		store_close(store);
+	free(data_dir);
+	experiment_free(&e);
+	close_cache(&cache);
+	plan_free(&a.plan);
+	return status;
+}
+
+const struct cmd cmd_run = {
+	.name = "run",
+	.args = "[PLAN] [--kernel KERNEL]... [OPTION...]",
+	.summary = "build what is missing, boot, measure, print the table",
+	.help =
+"  --kernel KERNEL      a kernel to test; may be given several times\n"
+"  --modules DIR        modules of the --kernel before (a bzImage)\n"
+"  --config FILE        configuration of the --kernel before (a bzImage)\n"
+"  --cmdline TEXT       more kernel command line for the --kernel before\n"
+"  --profile NAME|FILE  machine to imitate (default osdl-up)\n"
+"  --loads LIST         loads, NAME[:RUNS], separated by commas\n"
+"  --job NAME           foreground job (default quick)\n"
+"  --boots N            boots of each kernel (default 1)\n"
+"  --runs N             runs of each load in a boot (default 1)\n"
+"  --accel HOW          auto, kvm, tcg or exact (default: the profile's)\n"
+"  --order-seed N       order of the boots (default: drawn, and printed)\n"
+"  --jobs N             make -j (default 4 x CPUs)\n"
+"  --lead-ms N          a load runs that long before the job starts\n"
+"  --run-timeout N      guest seconds until a run is given up as timed out\n"
+"  --parallel N         boots side by side, exact mode only (default: CPUs)\n"
+"  --locked             refuse other package versions than the locked ones\n"
+"  --connect URI        libvirt connection (default: the embedded driver)\n"
+"  --store FILE         results store (default: the user's own)\n"
+"  --format FORMAT      see `kontest help report`\n"
+"  --expect FILE        compare with what another run printed, exit 1 if it differs\n"
+"  --name NAME          name of the experiment\n\n"
+KERNEL_SPEC_HELP
+"\nOptions override the plan. Exit status: 0 when every run is ok, 2 when it could\n"
+"not be done, 1 when --expect differs, else that of the worst verdict: kontest(1).\n",
+	.run = run,
+};

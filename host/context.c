@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * context.c - what a boot is told (guest plan) and what is kept about it (context)
+ */
+#include <jansson.h>
+#include <libvirt/libvirt.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "host/experiment.h"
+#include "loads/load.h"
+#include "results/base/cleanup.h"
+#include "results/journal.h"
+
+static void add_rates(struct buf *b, const char *role, const struct profile_disk *d)
+{
+	if (d->present && (d->rbps || d->wbps || d->riops || d->wiops))
+		buf_printf(b, "io.%s=%llu,%llu,%llu,%llu\n", role,
+			   (unsigned long long)d->rbps,
+			   (unsigned long long)d->wbps,
+			   (unsigned long long)d->riops,
+			   (unsigned long long)d->wiops);
+}
+
+char *guest_plan(const struct experiment *e, const struct planned_boot *b)
+{
+	const struct plan *p = e->plan;
+	const struct profile *m = &e->profile;
+	bool exact = e->accel == ACCEL_EXACT;
+	struct buf out = { 0 };
+
+	buf_printf(&out, "format=1\ncpus=%u\nmem=%llu\nexact=%d\njob=%s\njobs=%u\nseed=%u\n",
+		   m->cpus, (unsigned long long)m->memory, exact, p->job,
+		   p->jobs, b->number);
+	buf_printf(&out, "lead_ms=%u\nrun_timeout_s=%u\nsample_ms=0\n",
+		   p->lead_ms, p->run_timeout_s);
+	if (exact) {
+		add_rates(&out, "work", &m->work);
+		add_rates(&out, "other", &m->other);
+		add_rates(&out, "swap", &m->swap);
+	}
+	for (size_t i = 0; i < p->loads.n; i++)
+		if (p->loads.v[i].runs && p->loads.v[i].size)
+			buf_printf(&out, "size.%s=%llu\n", p->loads.v[i].name,
+				   (unsigned long long)p->loads.v[i].size);
+	for (size_t i = 0; i < p->loads.n; i++)
+		for (unsigned int r = 0; r < p->loads.v[i].runs; r++)
+			buf_printf(&out, "run=%s\n", p->loads.v[i].name);
+	return out.data;
+}
+
+const char *carried_plan(void)
+{
+	/* cpus, mem, jobs 0: as many as the machine that boots it has. */
+	return "format=1\ncpus=0\nmem=0\nexact=0\njob=quick-1\njobs=0\nseed=1\n"
+	       "lead_ms=3000\nrun_timeout_s=1800\nsample_ms=0\n"
+	       "run=no_load\nrun=cacherun\nrun=process_load\n";
+}
+
+static char *host_cpu(void)
+{
+	cleanup_fclose FILE *f = fopen("/proc/cpuinfo", "re");
+	char line[512];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		char *colon = strchr(line, ':');
+
+		if (str_starts(line, "model name") && colon) {
+			line[strcspn(line, "\n")] = '\0';
+			return xstrdup(colon + 2);
+		}
+	}
+	return xstrdup("unknown");
+}
+
+/* Whether this host is itself a guest: then its own time may be stolen. */
+static bool host_is_guest(void)
+{
+	cleanup_fclose FILE *f = fopen("/proc/cpuinfo", "re");
+	char line[4096];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (str_starts(line, "flags"))
+			return strstr(line, " hypervisor") != NULL;
+	return false;
+}
+
+static json_t *host_object(void)
+{
+	unsigned long v = 0;
+	struct utsname u;
+	time_t now = time(NULL);
+	struct tm tm;
+	char start[32], version[32];
+	cleanup_free char *cpu = host_cpu();
+
+	uname(&u);
+	gmtime_r(&now, &tm);
+	strftime(start, sizeof(start), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	virGetVersion(&v, NULL, NULL);
+	snprintf(version, sizeof(version), "%lu.%lu.%lu", v / 1000000,
+		 v / 1000 % 1000, v % 1000);
+	return json_pack("{s:s, s:s, s:s, s:s, s:b, s:s}", "start", start,
+			 "libvirt", version, "kernel", u.release, "cpu", cpu,
+			 "nested", host_is_guest(), "machine", u.machine);
+}
+
+static json_t *plan_object(const struct plan *p)
+{
+	return json_pack("{s:s, s:s, s:s, s:I, s:i, s:i}", "name", p->name,
+			 "text", p->text, "digest", p->digest, "order_seed",
+			 (json_int_t)p->order_seed, "boots", (int)p->boots,
+			 "runs", (int)p->runs);
+}
+
+static json_t *image_object(const struct experiment *e, const struct candidate *c)
+{
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s*, s:s*, s:s}",
+			 "system", c->system.digest, "base", e->base.digest,
+			 "lock", e->base.lock_digest, "initramfs",
+			 c->initramfs.digest, "guest", e->guest_digest, "work",
+			 e->work.digest, "other",
+			 e->profile.other.present ? e->other.digest : NULL,
+			 "swap", e->profile.swap.present ? e->swap.digest : NULL,
+			 "cmdline", c->cmdline);
+}
+
+static json_t *loads_array(const struct plan *p)
+{
+	json_t *loads = json_array();
+
+	for (size_t i = 0; i < p->loads.n; i++)
+		if (p->loads.v[i].runs)
+			json_array_append_new(loads,
+					      json_string(p->loads.v[i].name));
+	return loads;
+}
+
+char *boot_context(const struct experiment *e, const struct planned_boot *b)
+{
+	const struct candidate *c = &e->candidates[b->kernel];
+	const struct kernel *k = &c->kernel;
+	const struct profile *m = &e->profile;
+	json_t *o;
+	char *text;
+
+	o = json_pack("{s:s, s:s, s:o, s:{s:i, s:i, s:i}}",
+		      "kontest", KONTEST_VERSION, "run_id", e->run_id,
+		      "plan", plan_object(e->plan), "boot",
+		      "index", (int)b->index, "number", (int)b->number,
+		      "seed", (int)b->number);
+	json_object_set_new(o, "kernel", json_pack(
+		"{s:s, s:s, s:s, s:s?, s:s, s:i}", "label", k->label, "spec",
+		k->spec, "release", k->release, "version", k->package_version,
+		"digest", k->digest, "order", (int)b->kernel));
+	json_object_set_new(o, "profile", json_pack(
+		"{s:s, s:s, s:s, s:i, s:I}", "name", m->name, "digest",
+		m->digest, "text", m->text, "cpus", (int)m->cpus, "memory",
+		(json_int_t)m->memory));
+	json_object_set_new(o, "loads", loads_array(e->plan));
+	json_object_set_new(o, "job", json_pack(
+		"{s:s, s:s, s:i}", "name", e->plan->job, "digest",
+		e->job_digest, "jobs", (int)e->plan->jobs));
+	json_object_set_new(o, "image", image_object(e, c));
+	json_object_set_new(o, "accel", json_string(accel_name(e->accel)));
+	json_object_set_new(o, "qemu", json_pack(
+		"{s:s, s:s, s:s, s:s, s:i}", "version", e->qemu.version,
+		"package", e->qemu.package, "machine", m->machine, "cpu",
+		m->cpu_model, "shift", (int)m->icount_shift));
+	json_object_set_new(o, "host", host_object());
+	text = json_dumps(o, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+	json_decref(o);
+	return text;
+}

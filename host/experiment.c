@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "host/experiment.h"
+
+#include <errno.h>
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "loads/load.h"
+#include "results/base/cleanup.h"
+#include "results/base/file.h"
+
+/* What the work disk must hold beside a load's file: tree, objects, journal. */
+#define WORK_ROOM ((uint64_t)64 << 20)
+
+static int check_sizes(const struct experiment *e, struct error *err)
+{
+	const struct plan *p = e->plan;
+
+	for (size_t i = 0; i < p->loads.n; i++) {
+		const struct plan_load *l = &p->loads.v[i];
+		const struct load_ops *ops = load_find(l->name);
+		uint64_t size = l->size ? l->size : e->profile.memory;
+
+		if (!l->runs || !ops || !ops->work_disk)
+			continue;
+		if (size + WORK_ROOM > e->profile.work.size)
+			return error_set(err, 0, "load '%s' writes a file of %llu MiB, but the work disk of profile '%s' has only %llu MiB: make [disk work] size larger, or give [size] %s in the plan",
+					 l->name, (unsigned long long)(size >> 20),
+					 e->profile.name,
+					 (unsigned long long)(e->profile.work.size >> 20),
+					 l->name);
+	}
+	return 0;
+}
+
+int experiment_profile(struct experiment *e, struct plan *plan,
+		       const struct cache *cache, struct error *err)
+{
+	e->plan = plan;
+	e->cache = cache;
+	if (profile_load(plan->profile, &e->profile, err) < 0)
+		return -1;
+	e->accel = plan->accel_set ? plan->accel : e->profile.accel;
+	if (e->accel == ACCEL_EXACT && e->profile.cpus > 1)
+		return error_set(err, 0, "profile '%s' has %u CPUs, and exact mode runs one only (QEMU hangs while it brings up a second one in virtual time): choose another profile, or --accel tcg",
+				 e->profile.name, e->profile.cpus);
+	if (!plan->seed_set) {
+		/* In exact mode the order cannot matter; elsewhere it is drawn. */
+		plan->order_seed = 1;
+		if (e->accel != ACCEL_EXACT) {
+			uint32_t seed;
+
+			if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+				return error_set(err, errno, "draw a seed");
+			plan->order_seed = seed;
+		}
+	}
+	if (!plan->jobs)
+		plan->jobs = 4 * e->profile.cpus;
+	return check_sizes(e, err);
+}
+
+static int build_base(struct experiment *e, bool locked, struct error *err)
+{
+	cleanup_free char *recipe = xasprintf("%s/images/base.recipe", share_dir());
+
+	return base_build(e->cache, recipe, locked, &e->base, err);
+}
+
+/* The program lies below build/ in the source tree, below guest/ when installed. */
+static char *guest_program(struct error *err)
+{
+	char *path = xasprintf("%s/build/guest/kontest-guest", share_dir());
+
+	if (path_exists(path))
+		return path;
+	free(path);
+	path = xasprintf("%s/guest/kontest-guest", share_dir());
+	if (path_exists(path))
+		return path;
+	error_set(err, 0, "there is no guest program '%s': build it with `make`",
+		  path);
+	free(path);
+	return NULL;
+}
+
+static int build_candidate(struct experiment *e, struct candidate *c,
+			   struct plan_kernel *k, const char *guest,
+			   struct error *err)
+{
+	struct kernel_opts opts = {
+		.label = k->label,
+		.modules = k->modules,
+		.config = k->config,
+	};
+	CLEANUP(strings_clear) struct strings notes = { 0 };
+	bool exact = e->accel == ACCEL_EXACT;
+
+	if (kernel_resolve(e->cache, k->image, &opts, &c->kernel, err) < 0)
+		return -1;
+	if (kernel_preflight(&c->kernel, exact, &notes, err) < 0)
+		return -1;
+	for (size_t i = 0; i < notes.n; i++)
+		fprintf(stderr, "kontest: note: kernel %s: %s\n",
+			c->kernel.label, notes.v[i]);
+	if (initramfs_build(e->cache, &c->kernel, guest, carried_plan(),
+			    &c->initramfs, err) < 0)
+		return -1;
+	c->cmdline = xasprintf("console=ttyS0,115200 panic=-1%s%s%s",
+			       exact ? " nokaslr" : "", k->cmdline ? " " : "",
+			       k->cmdline ? k->cmdline : "");
+	return system_build(e->cache, &e->base, &c->kernel, &c->initramfs,
+			    &c->system, err);
+}
+
+static int build_candidates(struct experiment *e, const char *guest,
+			    struct error *err)
+{
+	const struct plan_kernels *kernels = &e->plan->kernels;
+
+	e->candidates = xcalloc(kernels->n, sizeof(*e->candidates));
+	for (size_t i = 0; i < kernels->n; i++) {
+		struct candidate *c = &e->candidates[i];
+
+		e->n_candidates = i + 1;
+		if (build_candidate(e, c, &kernels->v[i], guest, err) < 0)
+			return -1;
+		for (size_t j = 0; j < i; j++)
+			if (!strcmp(e->candidates[j].kernel.label, c->kernel.label))
+				return error_set(err, 0, "kernels '%s' and '%s' are both labelled '%s': give them labels, with --kernel LABEL=IMAGE or [kernel LABEL]",
+						 kernels->v[j].image,
+						 kernels->v[i].image,
+						 c->kernel.label);
+	}
+	return 0;
+}
+
+static int build_disks(struct experiment *e, struct error *err)
+{
+	const struct profile *p = &e->profile;
+
+	if (work_build(e->cache, e->plan->job, p->work.size, &e->work, err) < 0)
+		return -1;
+	if (p->other.present &&
+	    other_build(e->cache, p->other.size, &e->other, err) < 0)
+		return -1;
+	if (p->swap.present &&
+	    swap_build(e->cache, p->swap.size, &e->swap, err) < 0)
+		return -1;
+	return 0;
+}
+
+int experiment_build(struct experiment *e, bool locked, bool only_images,
+		     struct error *err)
+{
+	cleanup_free char *guest = guest_program(err);
+	cleanup_free char *job = NULL;
+
+	if (!guest || sha256_file(guest, e->guest_digest, err) < 0)
+		return -1;
+	if (build_base(e, locked, err) < 0 ||
+	    build_candidates(e, guest, err) < 0)
+		return -1;
+	if (only_images)
+		return 0;
+	job = xasprintf("%s/loads/jobs/%s", share_dir(), e->plan->job);
+	if (sha256_tree(job, e->job_digest, err) < 0)
+		return error_prefix(err, "job '%s'", e->plan->job);
+	return build_disks(e, err);
+}
+
+static void random_uuid(char text[UUID_TEXT])
+{
+	uint8_t u[16];
+
+	if (getrandom(u, sizeof(u), 0) != sizeof(u))
+		memset(u, 0, sizeof(u));
+	u[6] = (uint8_t)((u[6] & 0x0f) | 0x40);
+	u[8] = (uint8_t)((u[8] & 0x3f) | 0x80);
+	uuid_text(u, text);
+}
+
+void order_boots(size_t kernels, unsigned int boots, uint64_t seed,
+		 struct planned_boots *out)
+{
+	gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+	size_t *block = xcalloc(kernels, sizeof(*block));
+	unsigned int index = 0;
+
+	gsl_rng_set(rng, (unsigned long)seed);
+	for (unsigned int b = 1; b <= boots; b++) {
+		for (size_t k = 0; k < kernels; k++)
+			block[k] = k;
+		gsl_ran_shuffle(rng, block, kernels, sizeof(*block));
+		for (size_t k = 0; k < kernels; k++)
+			planned_boots_add(out, (struct planned_boot){
+				.kernel = block[k], .number = b,
+				.index = ++index });
+	}
+	free(block);
+	gsl_rng_free(rng);
+}
+
+int experiment_schedule(struct experiment *e, struct error *err)
+{
+	const struct candidate *probe = &e->candidates[0];
+
+	if (qemu_probe(&e->qemu, err) < 0 ||
+	    accel_choose(e->accel, &e->profile, probe->system.vmlinuz,
+			 probe->system.initrd, e->cache->dir, &e->accel,
+			 &e->accel_note, err) < 0)
+		return -1;
+	order_boots(e->n_candidates, e->plan->boots, e->plan->order_seed,
+		    &e->boots);
+	random_uuid(e->run_id);
+	return 0;
+}
+
+void experiment_free(struct experiment *e)
+{
+	for (size_t i = 0; i < e->n_candidates; i++) {
+		kernel_free(&e->candidates[i].kernel);
+		initramfs_free(&e->candidates[i].initramfs);
+		system_image_free(&e->candidates[i].system);
+		free(e->candidates[i].cmdline);
+	}
+	free(e->candidates);
+	base_free(&e->base);
+	disk_image_free(&e->work);
+	disk_image_free(&e->other);
+	disk_image_free(&e->swap);
+	qemu_info_free(&e->qemu);
+	profile_free(&e->profile);
+	planned_boots_free(&e->boots);
+	free(e->accel_note);
+	*e = (struct experiment){ 0 };
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * experiment.h - a plan with everything that it needs made ready
+ */
+#ifndef KONTEST_EXPERIMENT_H
+#define KONTEST_EXPERIMENT_H
+
+#include "host/boot.h"
+#include "host/plan.h"
+#include "images/base.h"
+#include "images/kernel.h"
+#include "images/system.h"
+
+/* struct candidate - a kernel of the plan and what was built of it */
+struct candidate {
+	struct kernel kernel;
+	struct initramfs initramfs;
+	struct system_image system;
+	char *cmdline;
+};
+
+/**
+ * struct planned_boot - one boot to do
+ * @kernel: index into struct experiment.candidates
+ * @number: 1.. within the kernel; also the seed stirred into the guest
+ * @index: 1.. over the whole run, in the order of execution
+ */
+struct planned_boot {
+	size_t kernel;
+	unsigned int number;
+	unsigned int index;
+};
+DEFINE_VECTOR(planned_boots, struct planned_boot)
+
+/* struct experiment - all owned, but @plan and @cache */
+struct experiment {
+	struct plan *plan;
+	const struct cache *cache;
+	struct profile profile;
+	struct base base;
+	struct candidate *candidates;
+	size_t n_candidates;
+	struct disk_image work, other, swap;
+	char job_digest[SHA256_HEX];
+	char guest_digest[SHA256_HEX];
+	struct qemu_info qemu;
+	enum accel accel;
+	char *accel_note;
+	struct planned_boots boots;
+	char run_id[UUID_TEXT];
+};
+
+/**
+ * experiment_profile() - the part that needs no building: profile and sizes
+ * @e: zeroed
+ * @plan: finished plan
+ * @cache: layer cache
+ */
+int experiment_profile(struct experiment *e, struct plan *plan,
+		       const struct cache *cache, struct error *err);
+
+/**
+ * experiment_build() - build or find all images; preflight every kernel
+ * @e: after experiment_profile()
+ * @locked: refuse when a locked package version cannot be had
+ * @only_images: leave out the disks that only a boot needs
+ */
+int experiment_build(struct experiment *e, bool locked, bool only_images,
+		     struct error *err);
+
+/* experiment_schedule() - choose the accelerator and order the boots */
+int experiment_schedule(struct experiment *e, struct error *err);
+
+void experiment_free(struct experiment *e);
+
+/* guest_plan() - the guest plan (journal.h) of a boot; owned by the caller */
+char *guest_plan(const struct experiment *e, const struct planned_boot *b);
+/* carried_plan() - the guest plan that images carry for stand-alone boots */
+const char *carried_plan(void);
+/* boot_context() - the context (JSON) of a boot; owned by the caller */
+char *boot_context(const struct experiment *e, const struct planned_boot *b);
+
+/**
+ * order_boots() - every kernel @boots times, in an order drawn from @seed
+ * @kernels: how many kernels
+ * @boots: how many boots of each
+ * @seed: for the order
+ * @out: the boots, added in the order of execution
+ *
+ * Randomised complete blocks: each block boots every kernel once, in a random
+ * order of its own, so that a drift of the host hits all kernels alike.
+ */
+void order_boots(size_t kernels, unsigned int boots, uint64_t seed,
+		 struct planned_boots *out);
+
+#endif

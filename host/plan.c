@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "host/plan.h"
+
+#include <ini.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "loads/load.h"
+#include "results/base/cleanup.h"
+#include "results/base/file.h"
+
+#define PLAN_MAX_BYTES (256 * 1024)
+#define SEPARATORS ", \t\n"
+
+void plan_init(struct plan *p)
+{
+	*p = (struct plan){
+		.profile = xstrdup("osdl-up"),
+		.job = xstrdup("quick"),
+		.boots = 1,
+		.runs = 1,
+		.lead_ms = 3000,
+		.run_timeout_s = 1800,
+	};
+}
+
+void plan_free(struct plan *p)
+{
+	for (size_t i = 0; i < p->kernels.n; i++) {
+		struct plan_kernel *k = &p->kernels.v[i];
+
+		free(k->label);
+		free(k->image);
+		free(k->modules);
+		free(k->config);
+		free(k->cmdline);
+	}
+	plan_kernels_free(&p->kernels);
+	for (size_t i = 0; i < p->loads.n; i++)
+		free(p->loads.v[i].name);
+	plan_loads_free(&p->loads);
+	free(p->name);
+	free(p->profile);
+	free(p->job);
+	free(p->text);
+	*p = (struct plan){ 0 };
+}
+
+static void replace(char **s, const char *value)
+{
+	free(*s);
+	*s = xstrdup(value);
+}
+
+static void known_loads(struct buf *names)
+{
+	const struct load_ops *l;
+
+	for (size_t i = 0; (l = load_nth(i)); i++)
+		buf_printf(names, "%s%s", i ? ", " : "", l->name);
+}
+
+static struct plan_load *find_load(struct plan *p, const char *name)
+{
+	for (size_t i = 0; i < p->loads.n; i++)
+		if (!strcmp(p->loads.v[i].name, name))
+			return &p->loads.v[i];
+	return NULL;
+}
+
+/* A load that the plan names only in [size] keeps runs = 0 and is not run. */
+static struct plan_load *get_load(struct plan *p, const char *name,
+				  struct error *err)
+{
+	struct plan_load *l = find_load(p, name);
+	CLEANUP(buf_free) struct buf names = { 0 };
+
+	if (l)
+		return l;
+	if (!load_find(name)) {
+		known_loads(&names);
+		error_set(err, 0, "there is no load '%s'; there are %s", name,
+			  names.data);
+		return NULL;
+	}
+	return plan_loads_add(&p->loads,
+			      (struct plan_load){ .name = xstrdup(name) });
+}
+
+/* Runs of a load that gives no number of its own: worked out in plan_finish(). */
+#define RUNS_OF_PLAN (~0u)
+
+static int set_loads(struct plan *p, const char *value, struct error *err)
+{
+	cleanup_free char *copy = xstrdup(value);
+	char *save = NULL;
+	struct plan_loads kept = p->loads;
+	int ret = 0;
+
+	/* The order is that of the list, sizes set before are kept. */
+	p->loads = (struct plan_loads){ 0 };
+	for (char *w = strtok_r(copy, SEPARATORS, &save); w && !ret;
+	     w = strtok_r(NULL, SEPARATORS, &save)) {
+		char *colon = strchr(w, ':');
+		uint64_t runs = RUNS_OF_PLAN;
+		struct plan_load *l;
+
+		if (colon) {
+			*colon = '\0';
+			if (!parse_u64(colon + 1, &runs) || !runs || runs > 1000) {
+				ret = error_set(err, 0, "load '%s': ':%s' is no number of runs from 1 to 1000",
+						w, colon + 1);
+				break;
+			}
+		}
+		l = get_load(p, w, err);
+		if (!l) {
+			ret = -1;
+		} else if (l->runs) {
+			ret = error_set(err, 0, "load '%s' is named twice: write %s:2 for two runs",
+					w, w);
+		} else {
+			l->runs = (unsigned int)runs;
+		}
+	}
+	for (size_t i = 0; i < kept.n; i++) {
+		struct plan_load *l = find_load(p, kept.v[i].name);
+
+		if (l)
+			l->size = kept.v[i].size;
+		else if (kept.v[i].size)
+			plan_loads_add(&p->loads, (struct plan_load){
+				.name = xstrdup(kept.v[i].name),
+				.size = kept.v[i].size });
+		free(kept.v[i].name);
+	}
+	plan_loads_free(&kept);
+	if (!ret && !p->loads.n)
+		return error_set(err, 0, "loads is empty: name at least one");
+	return ret;
+}
+
+static int set_number(unsigned int *out, const char *key, const char *value,
+		      uint64_t min, uint64_t max, struct error *err)
+{
+	uint64_t n;
+
+	if (!parse_u64(value, &n) || n < min || n > max)
+		return error_set(err, 0, "%s = %s: give a whole number from %llu to %llu",
+				 key, value, (unsigned long long)min,
+				 (unsigned long long)max);
+	*out = (unsigned int)n;
+	return 0;
+}
+
+int plan_set(struct plan *p, const char *key, const char *value,
+	     struct error *err)
+{
+	if (!strcmp(key, "name"))
+		return replace(&p->name, value), 0;
+	if (!strcmp(key, "profile"))
+		return replace(&p->profile, value), 0;
+	if (!strcmp(key, "job"))
+		return replace(&p->job, value), 0;
+	if (!strcmp(key, "loads"))
+		return set_loads(p, value, err);
+	if (!strcmp(key, "boots"))
+		return set_number(&p->boots, key, value, 1, 1000, err);
+	if (!strcmp(key, "runs"))
+		return set_number(&p->runs, key, value, 1, 1000, err);
+	if (!strcmp(key, "jobs"))
+		return set_number(&p->jobs, key, value, 1, 4096, err);
+	if (!strcmp(key, "lead-ms"))
+		return set_number(&p->lead_ms, key, value, 0, 600000, err);
+	if (!strcmp(key, "run-timeout"))
+		return set_number(&p->run_timeout_s, key, value, 1, 86400, err);
+	if (!strcmp(key, "accel")) {
+		if (!accel_parse(value, &p->accel))
+			return error_set(err, 0, "accel = %s: give auto, kvm, tcg or exact",
+					 value);
+		p->accel_set = true;
+		return 0;
+	}
+	if (!strcmp(key, "order-seed")) {
+		if (!parse_u64(value, &p->order_seed))
+			return error_set(err, 0, "order-seed = %s: give a whole number",
+					 value);
+		p->seed_set = true;
+		return 0;
+	}
+	return error_set(err, 0, "unknown key '%s' in [plan]", key);
+}
+
+static struct plan_kernel *find_kernel(struct plan *p, const char *label)
+{
+	for (size_t i = 0; i < p->kernels.n; i++)
+		if (p->kernels.v[i].label && !strcmp(p->kernels.v[i].label, label))
+			return &p->kernels.v[i];
+	return NULL;
+}
+
+int plan_add_kernel(struct plan *p, const char *label, const char *image,
+		    struct error *err)
+{
+	if (label && (!*label || strpbrk(label, "\n\t")))
+		return error_set(err, 0, "a kernel's label must not be empty or hold tabs");
+	if (label && find_kernel(p, label))
+		return error_set(err, 0, "two kernels are labelled '%s'", label);
+	plan_kernels_add(&p->kernels, (struct plan_kernel){
+		.label = label ? xstrdup(label) : NULL,
+		.image = image ? xstrdup(image) : NULL });
+	return 0;
+}
+
+static int kernel_key(struct plan *p, const char *label, const char *key,
+		      const char *value, struct error *err)
+{
+	struct plan_kernel *k = find_kernel(p, label);
+
+	if (!k) {
+		if (plan_add_kernel(p, label, NULL, err) < 0)
+			return -1;
+		k = &p->kernels.v[p->kernels.n - 1];
+	}
+	if (!strcmp(key, "image"))
+		return replace(&k->image, value), 0;
+	if (!strcmp(key, "modules"))
+		return replace(&k->modules, value), 0;
+	if (!strcmp(key, "config"))
+		return replace(&k->config, value), 0;
+	if (!strcmp(key, "cmdline"))
+		return replace(&k->cmdline, value), 0;
+	return error_set(err, 0, "unknown key '%s' in [kernel %s]: there are image, modules, config and cmdline",
+			 key, label);
+}
+
+static int size_key(struct plan *p, const char *name, const char *value,
+		    struct error *err)
+{
+	struct plan_load *l = get_load(p, name, err);
+
+	if (!l)
+		return -1;
+	if (!parse_size(value, &l->size) || !l->size)
+		return error_set(err, 0, "%s = %s: give a size such as 128MiB",
+				 name, value);
+	return 0;
+}
+
+struct reading {
+	struct plan *p;
+	struct error err;
+	bool failed;
+};
+
+static int plan_line(void *data, const char *section, const char *key,
+		     const char *value)
+{
+	struct reading *r = data;
+	int ret;
+
+	if (r->failed)
+		return 1;
+	if (!strcmp(section, "plan"))
+		ret = plan_set(r->p, key, value, &r->err);
+	else if (!strcmp(section, "size"))
+		ret = size_key(r->p, key, value, &r->err);
+	else if (str_starts(section, "kernel ") && section[7])
+		ret = kernel_key(r->p, section + 7, key, value, &r->err);
+	else
+		ret = error_set(&r->err, 0, "unknown section [%s]: there are [plan], [size] and [kernel LABEL]",
+				section);
+	r->failed = ret < 0;
+	return !r->failed;
+}
+
+int plan_read(struct plan *p, const char *path, struct error *err)
+{
+	CLEANUP(buf_free) struct buf text = { 0 };
+	struct reading r = { .p = p };
+	int line;
+
+	if (file_read(path, PLAN_MAX_BYTES, &text, err) < 0)
+		return error_prefix(err, "plan");
+	if (memchr(text.data, 0, text.len))
+		return error_set(err, 0, "plan '%s' is not a text file", path);
+	line = ini_parse_string(text.data, plan_line, &r);
+	if (line)
+		return error_set(err, 0, "plan '%s' line %d: %s", path, line,
+				 r.failed ? r.err.text
+					  : "neither [section] nor key = value");
+	if (!p->name) {
+		const char *base = strrchr(path, '/');
+
+		base = base ? base + 1 : path;
+		p->name = xstrndup(base, strlen(base) -
+					 (str_ends(base, ".plan") ? 5 : 0));
+	}
+	return 0;
+}
+
+static int newest_job(struct plan *p, struct error *err)
+{
+	const struct job_ops *j, *best = NULL;
+	size_t len = strlen(p->job);
+
+	if (job_find(p->job))
+		return 0;
+	for (size_t i = 0; (j = job_nth(i)); i++)
+		if (!strncmp(j->name, p->job, len) && j->name[len] == '-')
+			best = j;
+	if (!best)
+		return error_set(err, 0, "there is no job '%s'; there is quick",
+				 p->job);
+	replace(&p->job, best->name);
+	return 0;
+}
+
+static void write_text(struct plan *p)
+{
+	CLEANUP(buf_free) struct buf b = { 0 };
+
+	buf_printf(&b, "[plan]\nname = %s\nprofile = %s\nboots = %u\nruns = %u\nloads =",
+		   p->name, p->profile, p->boots, p->runs);
+	for (size_t i = 0; i < p->loads.n; i++)
+		if (p->loads.v[i].runs)
+			buf_printf(&b, " %s:%u", p->loads.v[i].name,
+				   p->loads.v[i].runs);
+	buf_printf(&b, "\njob = %s\nlead-ms = %u\nrun-timeout = %u\n", p->job,
+		   p->lead_ms, p->run_timeout_s);
+	if (p->jobs)
+		buf_printf(&b, "jobs = %u\n", p->jobs);
+	if (p->accel_set)
+		buf_printf(&b, "accel = %s\n", accel_name(p->accel));
+	if (p->seed_set)
+		buf_printf(&b, "order-seed = %llu\n",
+			   (unsigned long long)p->order_seed);
+	buf_adds(&b, "[size]\n");
+	for (size_t i = 0; i < p->loads.n; i++)
+		if (p->loads.v[i].size)
+			buf_printf(&b, "%s = %llu\n", p->loads.v[i].name,
+				   (unsigned long long)p->loads.v[i].size);
+	for (size_t i = 0; i < p->kernels.n; i++) {
+		struct plan_kernel *k = &p->kernels.v[i];
+
+		buf_printf(&b, "[kernel %s]\nimage = %s\n",
+			   k->label ? k->label : "", k->image);
+		if (k->cmdline)
+			buf_printf(&b, "cmdline = %s\n", k->cmdline);
+	}
+	replace(&p->text, b.data);
+	sha256_of(p->text, strlen(p->text), p->digest);
+}
+
+int plan_finish(struct plan *p, struct error *err)
+{
+	size_t runs = 0;
+
+	if (!p->name)
+		p->name = xstrdup("unnamed");
+	if (!p->kernels.n)
+		return error_set(err, 0, "no kernel to test: name one with --kernel debian:linux-image-cloud-amd64, --kernel ./bzImage, or a [kernel LABEL] section in the plan");
+	for (size_t i = 0; i < p->kernels.n; i++)
+		if (!p->kernels.v[i].image)
+			return error_set(err, 0, "[kernel %s] has no key 'image'",
+					 p->kernels.v[i].label);
+	if (newest_job(p, err) < 0)
+		return -1;
+	for (size_t i = 0; i < p->loads.n; i++) {
+		if (p->loads.v[i].runs == RUNS_OF_PLAN)
+			p->loads.v[i].runs = p->runs;
+		runs += p->loads.v[i].runs;
+	}
+	if (!runs && set_loads(p, "no_load, cacherun, process_load, io_load", err) < 0)
+		return -1;
+	for (size_t i = 0; i < p->loads.n; i++)
+		if (p->loads.v[i].runs == RUNS_OF_PLAN)
+			p->loads.v[i].runs = p->runs;
+	write_text(p);
+	return 0;
+}

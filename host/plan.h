@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * plan.h - an experiment: which kernels, on which machine, under which loads
+ *
+ *	[plan]
+ *	name = hz
+ *	profile = osdl-up
+ *	boots = 3
+ *	runs = 2
+ *	loads = no_load, cacherun, process_load, io_load:4	; NAME[:RUNS]
+ *	job = quick-1
+ *	accel = auto		; auto | kvm | tcg | exact; else the profile's
+ *	order-seed = 1		; order of the boots; else drawn and printed
+ *	jobs = 4		; make -j; else 4 x CPUs
+ *	lead-ms = 3000		; a load runs that long before the job starts
+ *	run-timeout = 1800	; guest seconds; a longer run is censored
+ *
+ *	[size]			; overrides the loads' own sizes
+ *	io_load = 128MiB
+ *
+ *	[kernel LABEL]
+ *	image = debian:linux-image-cloud-amd64
+ *	modules = /lib/modules/6.1.0
+ *	config = /boot/config-6.1.0
+ *	cmdline = preempt=none
+ *
+ * "quick" stands for the newest quick-N. Unknown sections and keys are errors.
+ */
+#ifndef KONTEST_PLAN_H
+#define KONTEST_PLAN_H
+
+#include "images/profile.h"
+#include "results/base/text.h"
+
+struct plan_kernel {
+	char *label;
+	char *image;
+	char *modules;
+	char *config;
+	char *cmdline;
+};
+DEFINE_VECTOR(plan_kernels, struct plan_kernel)
+
+/* struct plan_load - one load of a plan; @runs in each boot; @size: bytes, 0:
+ * the load's default */
+struct plan_load {
+	char *name;
+	unsigned int runs;
+	uint64_t size;
+};
+DEFINE_VECTOR(plan_loads, struct plan_load)
+
+/**
+ * struct plan - see the file format above; strings owned
+ * @accel_set, @seed_set: the plan says it
+ * @text: canonical text of the plan, made by plan_finish()
+ * @digest: SHA-256 of @text
+ */
+struct plan {
+	char *name;
+	char *profile;
+	unsigned int boots;
+	unsigned int runs;
+	struct plan_loads loads;
+	char *job;
+	enum accel accel;
+	bool accel_set;
+	uint64_t order_seed;
+	bool seed_set;
+	unsigned int jobs;
+	unsigned int lead_ms;
+	unsigned int run_timeout_s;
+	struct plan_kernels kernels;
+	char *text;
+	char digest[SHA256_HEX];
+};
+
+/* plan_init() - the defaults; plan_free() ends it */
+void plan_init(struct plan *p);
+void plan_free(struct plan *p);
+
+/* plan_read() - read a plan file on top of what @p has */
+int plan_read(struct plan *p, const char *path, struct error *err);
+/* plan_set() - one key of [plan], as from the command line */
+int plan_set(struct plan *p, const char *key, const char *value,
+	     struct error *err);
+/* plan_add_kernel() - a further kernel; @label NULL: made from the image later */
+int plan_add_kernel(struct plan *p, const char *label, const char *image,
+		    struct error *err);
+/* plan_finish() - fill in what depends on other parts, check that it is whole
+ * and that every load and the job exist; makes @text and @digest */
+int plan_finish(struct plan *p, struct error *err);
+
+#endif

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "host/run_boots.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/progress.h"
+#include "host/receipt.h"
+#include "results/base/cleanup.h"
+#include "results/base/file.h"
+
+#define POLL_MS 200
+
+/* struct running - a boot in a process of its own */
+struct running {
+	pid_t pid;
+	const struct planned_boot *boot;
+	struct boot_progress *progress;
+	char *dir;
+	char *journal;
+	struct journal_tail tail;
+};
+
+struct session {
+	const struct experiment *e;
+	const struct run_opts *o;
+	char *dir;
+	struct progress progress;
+	struct running *slots;
+	enum verdict worst;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int sig)
+{
+	interrupted = sig;
+}
+
+static void watch_signals(void)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, &sa, NULL);
+}
+
+/* In the child: one boot, from start to verdict. */
+static int boot_child(const struct session *s, const struct running *r)
+{
+	const struct experiment *e = s->e;
+	const struct candidate *c = &e->candidates[r->boot->kernel];
+	const struct profile *p = &e->profile;
+	cleanup_free char *name = xasprintf("kontest-%.8s-%u", e->run_id,
+					    r->boot->index);
+	struct receipt_check check = {
+		.profile = p,
+		.release = c->kernel.release,
+		.cmdline = c->cmdline,
+		.system_bytes = c->system.size,
+		.accel = e->accel,
+	};
+	struct boot_config cfg = {
+		.name = name,
+		.uri = s->o->uri,
+		.dir = r->dir,
+		.profile = p,
+		.accel = e->accel,
+		.vmlinuz = c->system.vmlinuz,
+		.initrd = c->system.initrd,
+		.cmdline = c->cmdline,
+		.system = { .path = c->system.path, .readonly = true },
+		.work = { .path = e->work.path, .scratch = true, .rates = &p->work },
+		.other = { .path = e->other.path, .scratch = true, .rates = &p->other },
+		.swap = { .path = e->swap.path, .scratch = true, .rates = &p->swap },
+		.results = { .path = r->journal },
+		.receipt = receipt_matches,
+		.receipt_data = &check,
+	};
+	struct error err = { 0 };
+	enum verdict verdict;
+
+	if (!boot_run(&cfg, &verdict, &err))
+		return 0;
+	{
+		cleanup_free char *file = xasprintf("%s/error", r->dir);
+
+		file_write(file, err.text, strlen(err.text), NULL);
+	}
+	return 1;
+}
+
+static int make_journal(const struct session *s, const struct running *r,
+			struct error *err)
+{
+	cleanup_free char *plan = guest_plan(s->e, r->boot);
+	cleanup_free char *context = boot_context(s->e, r->boot);
+	cleanup_close int fd = -1;
+	int failed;
+
+	if (!context)
+		return error_set(err, 0, "a name or text of the plan is not valid UTF-8");
+	if (journal_create(r->journal, s->e->run_id, plan, context, err) < 0)
+		return -1;
+	/* QEMU maps it: a full disk must show now, not as SIGBUS in the boot. */
+	fd = open(r->journal, O_RDWR | O_CLOEXEC);
+	failed = fd < 0 ? errno : posix_fallocate(fd, 0, JOURNAL_DISK_BYTES);
+	if (failed)
+		return error_set(err, failed, "reserve %d MiB for '%s'; free some space, or choose another directory with XDG_DATA_HOME",
+				 JOURNAL_DISK_BYTES >> 20, r->journal);
+	return 0;
+}
+
+static int start_boot(struct session *s, struct running *r,
+		      const struct planned_boot *b, struct error *err)
+{
+	pid_t self = getpid();
+
+	*r = (struct running){
+		.boot = b,
+		.progress = &s->progress.boots[b->index - 1],
+		.dir = xasprintf("%s/%u", s->dir, b->index),
+		.journal = xasprintf("%s/%u/journal", s->dir, b->index),
+		.tail = { .fd = -1, .off = JOURNAL_LOG_OFF },
+	};
+	if (make_dirs(r->dir, err) < 0 || make_journal(s, r, err) < 0)
+		return -1;
+	r->tail.fd = open(r->journal, O_RDONLY | O_CLOEXEC);
+	if (r->tail.fd < 0)
+		return error_set(err, errno, "open '%s'", r->journal);
+	fflush(NULL);
+	r->pid = fork();
+	if (r->pid < 0)
+		return error_set(err, errno, "fork");
+	if (!r->pid) {
+		/* Whatever ends this kontest ends the boot, and that its QEMU. */
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != self)
+			_exit(1);
+		_exit(boot_child(s, r));
+	}
+	r->progress->active = true;
+	return 0;
+}
+
+static int follow(struct session *s, struct running *r, struct error *err)
+{
+	struct journal_entry entry;
+	int ret;
+
+	while ((ret = journal_next(&r->tail, &entry, err)) > 0) {
+		progress_record(&s->progress, r->progress, &entry);
+		free(entry.payload);
+	}
+	return ret;
+}
+
+/* The boot's verdict, from the journal; false when there is none yet. */
+static bool read_verdict(const char *journal, enum verdict *v, char **evidence,
+			 struct error *err)
+{
+	struct journal j = { 0 };
+	bool found = false;
+
+	if (journal_read(journal, &j, err) < 0)
+		return false;
+	if (j.entries.n) {
+		struct journal_entry *last = &j.entries.v[j.entries.n - 1];
+		json_t *o = last->type == JOURNAL_VERDICT
+				    ? json_loadb(last->payload, last->len, 0, NULL)
+				    : NULL;
+		const char *name = json_string_value(json_object_get(o, "verdict"));
+		const char *why = json_string_value(json_object_get(o, "evidence"));
+
+		found = name && verdict_parse(name, v);
+		if (found && evidence)
+			*evidence = xstrdup(why ? why : "");
+		json_decref(o);
+	}
+	journal_free(&j);
+	return found;
+}
+
+static int append_killed(const char *journal, const char *evidence,
+			 struct error *err)
+{
+	json_t *o = json_pack("{s:s, s:s, s:[]}", "verdict",
+			      verdict_name(VERDICT_KILLED), "evidence",
+			      evidence, "console");
+	char *text = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
+	int ret = journal_append(journal, JOURNAL_VERDICT, text, err);
+
+	free(text);
+	json_decref(o);
+	return ret;
+}
+
+static int keep_console(const struct session *s, const struct running *r,
+			struct error *err)
+{
+	cleanup_free char *from = xasprintf("%s/console.log", r->dir);
+	cleanup_free char *dir = xasprintf("%s/logs/%s", s->o->data_dir,
+					   s->e->run_id);
+	cleanup_free char *to = xasprintf("%s/%u.console", dir, r->boot->index);
+
+	if (!path_exists(from))
+		return 0;
+	if (make_dirs(dir, err) < 0)
+		return -1;
+	if (rename(from, to) < 0)
+		return error_set(err, errno, "rename '%s' to '%s'", from, to);
+	return 0;
+}
+
+static void running_end(struct running *r)
+{
+	cleanup_closep(&r->tail.fd);
+	free(r->dir);
+	free(r->journal);
+	*r = (struct running){ .tail = { .fd = -1 } };
+}
+
+/* The boot's process has ended: judge, store, tidy up. */
+static int finish_boot(struct session *s, struct running *r, int wstatus,
+		       struct error *err)
+{
+	cleanup_free char *error_file = xasprintf("%s/error", r->dir);
+	cleanup_free char *evidence = NULL;
+	char id[SHA256_HEX];
+	enum verdict v = VERDICT_KILLED;
+
+	if (path_exists(error_file)) {
+		CLEANUP(buf_free) struct buf text = { 0 };
+
+		if (file_read(error_file, ERROR_TEXT_MAX, &text, err) < 0)
+			return -1;
+		return error_set(err, 0, "%s", text.data);
+	}
+	if (follow(s, r, err) < 0)
+		return -1;
+	if (!read_verdict(r->journal, &v, &evidence, err)) {
+		evidence = WIFSIGNALED(wstatus)
+			? xasprintf("the boot's process was killed by signal %d",
+				    WTERMSIG(wstatus))
+			: xasprintf("the boot's process ended with status %d",
+				    WEXITSTATUS(wstatus));
+		if (append_killed(r->journal, evidence, err) < 0)
+			return -1;
+	}
+	r->progress->active = false;
+	if (v != VERDICT_OK)
+		progress_say(&s->progress, "  %s, boot %u: %s: %s",
+			     r->progress->label, r->boot->number,
+			     verdict_name(v), evidence);
+	if (r->progress->worst > s->worst)
+		s->worst = r->progress->worst;
+	if (v > s->worst)
+		s->worst = v;
+	if (store_add(s->o->store, r->journal, id, err) < 0 ||
+	    keep_console(s, r, err) < 0 || remove_tree(r->dir, err) < 0)
+		return -1;
+	return 0;
+}
+
+static int reap(struct session *s, struct error *err)
+{
+	for (unsigned int i = 0; i < s->o->parallel; i++) {
+		struct running *r = &s->slots[i];
+		int wstatus, ret;
+		pid_t pid;
+
+		if (!r->pid)
+			continue;
+		if (follow(s, r, err) < 0)
+			return -1;
+		pid = waitpid(r->pid, &wstatus, WNOHANG);
+		if (pid < 0 && errno != EINTR)
+			return error_set(err, errno, "wait for a boot");
+		if (pid <= 0)
+			continue;
+		ret = finish_boot(s, r, wstatus, err);
+		running_end(r);
+		if (ret < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static struct running *free_slot(struct session *s)
+{
+	for (unsigned int i = 0; i < s->o->parallel; i++)
+		if (!s->slots[i].pid)
+			return &s->slots[i];
+	return NULL;
+}
+
+static unsigned int active(const struct session *s)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < s->o->parallel; i++)
+		n += s->slots[i].pid != 0;
+	return n;
+}
+
+/* After a failure: ask every boot to end, keep what it had written. */
+static void stop_all(struct session *s)
+{
+	for (unsigned int i = 0; i < s->o->parallel; i++)
+		if (s->slots[i].pid)
+			kill(s->slots[i].pid, SIGTERM);
+	for (unsigned int i = 0; i < s->o->parallel; i++) {
+		struct running *r = &s->slots[i];
+		int wstatus = 0;
+
+		if (!r->pid)
+			continue;
+		for (int tries = 0; waitpid(r->pid, &wstatus, WNOHANG) == 0; tries++) {
+			struct timespec t = { .tv_nsec = POLL_MS * 1000000L };
+
+			if (tries == 20000 / POLL_MS)
+				kill(r->pid, SIGKILL);
+			nanosleep(&t, NULL);
+		}
+		finish_boot(s, r, wstatus, NULL);
+		running_end(r);
+	}
+}
+
+static int boot_all(struct session *s, struct error *err)
+{
+	const struct planned_boots *boots = &s->e->boots;
+	size_t next = 0;
+
+	while (next < boots->n || active(s)) {
+		struct timespec t = { .tv_nsec = POLL_MS * 1000000L };
+		struct running *r;
+
+		while (next < boots->n && (r = free_slot(s))) {
+			if (start_boot(s, r, &boots->v[next++], err) < 0) {
+				running_end(r);
+				return -1;
+			}
+		}
+		progress_draw(&s->progress);
+		nanosleep(&t, NULL);
+		if (reap(s, err) < 0)
+			return -1;
+		if (interrupted)
+			return error_set(err, 0, "interrupted by signal %d; finished boots are kept, `kontest report` shows them",
+					 (int)interrupted);
+	}
+	return 0;
+}
+
+static void session_progress(struct session *s)
+{
+	const struct experiment *e = s->e;
+	unsigned int runs = 0;
+
+	for (size_t i = 0; i < e->plan->loads.n; i++)
+		runs += e->plan->loads.v[i].runs;
+	s->progress = (struct progress){
+		.boots = xcalloc(e->boots.n, sizeof(struct boot_progress)),
+		.n = e->boots.n,
+		.runs_total = runs * (unsigned int)e->boots.n,
+		.t_start = now_s(),
+		.tty = isatty(STDERR_FILENO),
+	};
+	for (size_t i = 0; i < e->boots.n; i++) {
+		const struct planned_boot *b = &e->boots.v[i];
+
+		s->progress.boots[i].label = e->candidates[b->kernel].kernel.label;
+		s->progress.boots[i].number = b->number;
+	}
+}
+
+/* running/RUN_ID, locked for as long as this process lives. */
+static int session_dir(struct session *s, struct error *err)
+{
+	cleanup_free char *lock = NULL;
+	int fd;
+
+	s->dir = xasprintf("%s/running/%s", s->o->data_dir, s->e->run_id);
+	lock = xasprintf("%s/lock", s->dir);
+	if (make_dirs(s->dir, err) < 0)
+		return -1;
+	fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		error_set(err, errno, "lock '%s'", lock);
+		cleanup_closep(&fd);
+		return -1;
+	}
+	return fd;
+}
+
+int run_boots(const struct experiment *e, const struct run_opts *o,
+	      enum verdict *worst, struct error *err)
+{
+	struct session s = { .e = e, .o = o, .worst = VERDICT_OK };
+	cleanup_close int lock = session_dir(&s, err);
+	int ret;
+
+	if (lock < 0) {
+		free(s.dir);
+		return -1;
+	}
+	s.slots = xcalloc(o->parallel, sizeof(*s.slots));
+	for (unsigned int i = 0; i < o->parallel; i++)
+		s.slots[i].tail.fd = -1;
+	session_progress(&s);
+	watch_signals();
+	ret = boot_all(&s, err);
+	if (ret < 0)
+		stop_all(&s);
+	progress_end(&s.progress);
+	*worst = s.worst;
+	if (remove_tree(s.dir, ret < 0 ? NULL : err) < 0)
+		ret = -1;
+	free(s.progress.boots);
+	free(s.slots);
+	free(s.dir);
+	return ret;
+}
+
+static int recover_journal(const char *journal, struct store *s,
+			   struct error *err)
+{
+	enum verdict v;
+	char id[SHA256_HEX];
+	struct error unreadable = { 0 };
+	struct journal j = { 0 };
+
+	/* A journal that was not even made whole holds nothing to keep. */
+	if (journal_read(journal, &j, &unreadable) < 0)
+		return 0;
+	journal_free(&j);
+	if (!read_verdict(journal, &v, NULL, NULL) &&
+	    append_killed(journal, "kontest itself was killed", err) < 0)
+		return -1;
+	return store_add(s, journal, id, err);
+}
+
+static int recover_run(const char *dir, struct store *s, struct error *err)
+{
+	cleanup_free char *lock = xasprintf("%s/lock", dir);
+	cleanup_close int fd = open(lock, O_RDWR | O_CLOEXEC);
+	cleanup_closedir DIR *d = NULL;
+	struct dirent *e;
+
+	/* No lock file: the owner is just making it, or was killed doing so. */
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return 0;
+	d = opendir(dir);
+	while (d && (e = readdir(d))) {
+		cleanup_free char *journal = xasprintf("%s/%s/journal", dir,
+						       e->d_name);
+
+		if (e->d_name[0] != '.' && path_exists(journal) &&
+		    recover_journal(journal, s, err) < 0)
+			return error_prefix(err, "recover '%s'", journal);
+	}
+	return remove_tree(dir, err);
+}
+
+int recover_boots(const char *data_dir, struct store *s, struct error *err)
+{
+	cleanup_free char *running = xasprintf("%s/running", data_dir);
+	cleanup_closedir DIR *d = opendir(running);
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		cleanup_free char *dir = xasprintf("%s/%s", running, e->d_name);
+
+		if (e->d_name[0] != '.' && path_is_dir(dir) &&
+		    recover_run(dir, s, err) < 0)
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * run_boots.h - do the boots of an experiment and keep what they wrote
+ */
+#ifndef KONTEST_RUN_BOOTS_H
+#define KONTEST_RUN_BOOTS_H
+
+#include "host/experiment.h"
+#include "results/store.h"
+
+/**
+ * struct run_opts - how to do them
+ * @uri: libvirt URI, or NULL for the embedded driver
+ * @parallel: boots side by side at most; more than one in exact mode only
+ * @data_dir: where running/ and logs/ are
+ * @store: takes the journals
+ */
+struct run_opts {
+	const char *uri;
+	unsigned int parallel;
+	const char *data_dir;
+	struct store *store;
+};
+
+/**
+ * run_boots() - boot everything that is planned, one process a boot
+ * @e: after experiment_schedule()
+ * @o: how
+ * @worst: gets the worst verdict of all boots and runs
+ * @err: why it had to stop; boots finished before are in the store
+ *
+ * Every finished boot is in the store at once. An interrupted run (SIGINT,
+ * SIGTERM) ends its VMs, keeps what they had written and fails.
+ *
+ * Return: 0 when every boot was tried, else -1.
+ */
+int run_boots(const struct experiment *e, const struct run_opts *o,
+	      enum verdict *worst, struct error *err);
+
+/* recover_boots() - store what a kontest that was killed left in running/ */
+int recover_boots(const char *data_dir, struct store *s, struct error *err);
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "images/profile.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <limits.h>
+#include <string.h>
+
+#include "results/base/cleanup.h"
+#include "results/base/file.h"
+#include "results/base/text.h"
+
+#define PROFILE_MAX_BYTES (64 * 1024)
+/* NVDIMMs and partitions alike want multiples of it. */
+#define DISK_ALIGN ((uint64_t)2 << 20)
+
+static const char *const accel_names[] = {
+	[ACCEL_AUTO] = "auto",
+	[ACCEL_KVM] = "kvm",
+	[ACCEL_TCG] = "tcg",
+	[ACCEL_EXACT] = "exact",
+};
+
+const char *accel_name(enum accel a)
+{
+	return accel_names[a];
+}
+
+bool accel_parse(const char *s, enum accel *out)
+{
+	for (size_t i = 0; i < sizeof(accel_names) / sizeof(*accel_names); i++) {
+		if (!strcmp(s, accel_names[i])) {
+			*out = (enum accel)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The build tree is only right for a kontest that still lies in it. */
+static const char *find_share_dir(void)
+{
+	static char beside[PATH_MAX];
+	const char *env = getenv("KONTEST_SHARE");
+	ssize_t n;
+	char *slash;
+
+	if (env && *env)
+		return env;
+	n = readlink("/proc/self/exe", beside, sizeof(beside) - 1);
+	if (n > 0) {
+		beside[n] = '\0';
+		slash = strrchr(beside, '/');
+		if (slash) {
+			*slash = '\0';
+			slash = strrchr(beside, '/');
+		}
+		if (slash && (size_t)(slash - beside) + sizeof("/share/kontest") <=
+				     sizeof(beside)) {
+			strcpy(slash, "/share/kontest");
+			if (path_is_dir(beside))
+				return beside;
+		}
+	}
+	if (path_is_dir(KONTEST_TREE "/images/profiles"))
+		return KONTEST_TREE;
+	return KONTEST_SHARE;
+}
+
+const char *share_dir(void)
+{
+	static const char *dir;
+
+	if (!dir)
+		dir = find_share_dir();
+	return dir;
+}
+
+struct reading {
+	struct profile *p;
+	const char *path;
+	struct error *err;
+	char text[512];
+};
+
+static int wrong(struct reading *r, const char *fmt, const char *a,
+		 const char *b)
+{
+	snprintf(r->text, sizeof(r->text), fmt, a, b);
+	return 0;
+}
+
+static bool known_mips(unsigned int mips, unsigned int *shift)
+{
+	/* QEMU's icount: 2^shift ns an instruction, shift 0 to 10. */
+	for (unsigned int s = 0; s <= 10; s++) {
+		if (mips == 1000u >> s) {
+			*shift = s;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool copy_name(char *to, size_t size, const char *value)
+{
+	if (!*value || strlen(value) >= size ||
+	    strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") !=
+		    strlen(value))
+		return false;
+	strcpy(to, value);
+	return true;
+}
+
+static int profile_key(struct reading *r, const char *key, const char *value)
+{
+	struct profile *p = r->p;
+	uint64_t n;
+
+	if (!strcmp(key, "description")) {
+		free(p->description);
+		p->description = xstrdup(value);
+	} else if (!strcmp(key, "source")) {
+		free(p->source);
+		p->source = xstrdup(value);
+	} else if (!strcmp(key, "cpus")) {
+		if (!parse_u64(value, &n) || n < 1 || n > 255)
+			return wrong(r, "cpus = %s: give a number from 1 to 255%s", value, "");
+		p->cpus = (unsigned int)n;
+	} else if (!strcmp(key, "memory")) {
+		if (!parse_size(value, &n) || n < ((uint64_t)32 << 20) || n % (1 << 20))
+			return wrong(r, "memory = %s: give whole MiB, at least 32MiB, such as 256MiB%s",
+				     value, "");
+		p->memory = n;
+	} else if (!strcmp(key, "cpu-model")) {
+		if (!copy_name(p->cpu_model, sizeof(p->cpu_model), value) ||
+		    !strcmp(value, "host") || !strcmp(value, "max"))
+			return wrong(r, "cpu-model = %s: name a QEMU CPU model that is the same everywhere, such as Nehalem-v1 (not host or max)%s",
+				     value, "");
+	} else if (!strcmp(key, "machine")) {
+		if (!copy_name(p->machine, sizeof(p->machine), value) ||
+		    !strpbrk(value, "0123456789"))
+			return wrong(r, "machine = %s: name a QEMU machine type with its version, such as pc-q35-7.2%s",
+				     value, "");
+	} else if (!strcmp(key, "mips")) {
+		if (!parse_u64(value, &n) || n > 1000 ||
+		    !known_mips((unsigned int)n, &p->icount_shift))
+			return wrong(r, "mips = %s: give 1000, 500, 250, 125, 62, 31, 15, 7, 3 or 1%s",
+				     value, "");
+		p->mips = (unsigned int)n;
+	} else if (!strcmp(key, "accel")) {
+		if (!accel_parse(value, &p->accel))
+			return wrong(r, "accel = %s: give auto, kvm, tcg or exact%s", value, "");
+	} else {
+		return wrong(r, "unknown key '%s' in [profile]%s", key, "");
+	}
+	return 1;
+}
+
+static int disk_key(struct reading *r, struct profile_disk *d, const char *section,
+		    const char *key, const char *value)
+{
+	static const struct {
+		const char *key;
+		size_t off;
+	} rates[] = {
+		{ "read-bytes-per-second", offsetof(struct profile_disk, rbps) },
+		{ "write-bytes-per-second", offsetof(struct profile_disk, wbps) },
+		{ "read-iops", offsetof(struct profile_disk, riops) },
+		{ "write-iops", offsetof(struct profile_disk, wiops) },
+	};
+
+	d->present = true;
+	if (!strcmp(key, "size")) {
+		if (!parse_size(value, &d->size) || d->size % DISK_ALIGN || !d->size)
+			return wrong(r, "size = %s: give a multiple of 2MiB, such as 384MiB%s",
+				     value, "");
+		return 1;
+	}
+	for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++) {
+		uint64_t n;
+
+		if (strcmp(key, rates[i].key))
+			continue;
+		if (!parse_size(value, &n))
+			return wrong(r, "%s = %s: give a whole number, such as 1000 or 40MiB",
+				     key, value);
+		*(uint64_t *)((char *)d + rates[i].off) = n;
+		return 1;
+	}
+	return wrong(r, "unknown key '%s' in [%s]", key, section);
+}
+
+static int profile_line(void *data, const char *section, const char *key,
+			const char *value)
+{
+	struct reading *r = data;
+
+	if (*r->text)
+		return 1;
+	if (!strcmp(section, "profile"))
+		return profile_key(r, key, value);
+	if (!strcmp(section, "disk work"))
+		return disk_key(r, &r->p->work, section, key, value);
+	if (!strcmp(section, "disk other"))
+		return disk_key(r, &r->p->other, section, key, value);
+	if (!strcmp(section, "disk swap"))
+		return disk_key(r, &r->p->swap, section, key, value);
+	return wrong(r, "unknown section [%s]: there are [profile], [disk work], [disk other] and [disk swap]%s",
+		     section, "");
+}
+
+static int complete(const struct profile *p, const char *path, struct error *err)
+{
+	const struct {
+		const char *name;
+		bool there;
+	} needed[] = {
+		{ "cpus", p->cpus > 0 },
+		{ "memory", p->memory > 0 },
+		{ "cpu-model", *p->cpu_model },
+		{ "machine", *p->machine },
+		{ "mips", p->mips > 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
+		if (!needed[i].there)
+			return error_set(err, 0, "profile '%s': key '%s' is missing in [profile]",
+					 path, needed[i].name);
+	if (!p->work.present)
+		return error_set(err, 0, "profile '%s': section [disk work] is missing", path);
+	if (!p->work.size || (p->other.present && !p->other.size) ||
+	    (p->swap.present && !p->swap.size))
+		return error_set(err, 0, "profile '%s': a disk has no key 'size'", path);
+	return 0;
+}
+
+static char *profile_path(const char *name)
+{
+	if (strchr(name, '/'))
+		return xstrdup(name);
+	return xasprintf("%s/images/profiles/%s.ini", share_dir(), name);
+}
+
+static void set_name(struct profile *p, const char *path)
+{
+	const char *base = strrchr(path, '/');
+	size_t len;
+
+	base = base ? base + 1 : path;
+	len = strlen(base) - (str_ends(base, ".ini") ? 4 : 0);
+	snprintf(p->name, sizeof(p->name), "%.*s", (int)len, base);
+}
+
+int profile_load(const char *name, struct profile *p, struct error *err)
+{
+	cleanup_free char *path = profile_path(name);
+	CLEANUP(buf_free) struct buf text = { 0 };
+	struct reading r = { .p = p, .path = path };
+	int line;
+
+	*p = (struct profile){ 0 };
+	if (file_read(path, PROFILE_MAX_BYTES, &text, err) < 0) {
+		if (err && err->errnum == ENOENT && !strchr(name, '/'))
+			return error_set(err, 0, "there is no profile '%s' in '%s/images/profiles'; `kontest profile list` shows them, a path with a '/' names your own",
+					 name, share_dir());
+		return -1;
+	}
+	line = ini_parse_string(text.data, profile_line, &r);
+	if (line) {
+		error_set(err, 0, "profile '%s' line %d: %s", path, line,
+			  *r.text ? r.text : "neither [section] nor key = value");
+		profile_free(p);
+		return -1;
+	}
+	if (complete(p, path, err) < 0) {
+		profile_free(p);
+		return -1;
+	}
+	set_name(p, path);
+	p->text = xstrndup(text.data, text.len);
+	sha256_of(text.data, text.len, p->digest);
+	return 0;
+}
+
+void profile_free(struct profile *p)
+{
+	free(p->description);
+	free(p->source);
+	free(p->text);
+	*p = (struct profile){ 0 };
+}
