@@ -115,6 +115,8 @@ int esp_plan(const struct esp_file *files, size_t n, struct esp_layout *l,
 	return error_set(err, 0, "kernel and initramfs are too large for the EFI system partition (2 GiB): strip the modules of their debugging information");
 }
 
+DEFINE_VECTOR(argv, const char *)
+
 /**
  * struct writer - what every run of mtools needs
  * @target: "IMAGE@@OFFSET"
@@ -125,14 +127,31 @@ struct writer {
 	const char *env[16];
 };
 
-static int make_dir(const char *dir, void *data, struct error *err)
+static int add_name(const char *dir, void *data, struct error *err)
 {
-	const struct writer *w = data;
-	cleanup_free char *name = xasprintf("::/%s", dir);
-	const char *const argv[] = { "mmd", "-i", w->target, name, NULL };
+	(void)err;
+	strings_add(data, xasprintf("::/%s", dir));
+	return 0;
+}
+
+static int make_dirs_in(const struct writer *w, const struct esp_file *files,
+			size_t n, struct error *err)
+{
+	CLEANUP(strings_clear) struct strings names = { 0 };
+	CLEANUP(argv_free) struct argv argv = { 0 };
 	struct proc_opts opts = { .env = w->env };
 
-	return proc_run(argv, &opts, err);
+	if (each_dir(files, n, add_name, &names, err) < 0)
+		return -1;
+	if (!names.n)
+		return 0;
+	argv_add(&argv, "mmd");
+	argv_add(&argv, "-i");
+	argv_add(&argv, w->target);
+	for (size_t i = 0; i < names.n; i++)
+		argv_add(&argv, names.v[i]);
+	argv_add(&argv, NULL);
+	return proc_run(argv.v, &opts, err);
 }
 
 static int copy_file(const struct writer *w, const struct esp_file *f,
@@ -184,7 +203,7 @@ int esp_write(const char *image, uint64_t off, const struct esp_layout *l,
 		"MTOOLS_SKIP_CHECK=1", "MTOOLS_LOCK_TIMEOUT=30", NULL } };
 
 	if (make_fat(image, off, l, volume_id, w.env, err) < 0 ||
-	    each_dir(files, n, make_dir, &w, err) < 0)
+	    make_dirs_in(&w, files, n, err) < 0)
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		if (copy_file(&w, &files[i], err) < 0)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "images/esp.h"
@@ -20,7 +21,9 @@
 #define MIB (1ull << 20)
 #define BIOS_OFF (1 * MIB)
 #define BIOS_SIZE (1 * MIB)
-#define ESP_OFF (BIOS_OFF + BIOS_SIZE)
+/* The root lies before the ESP: so it lies at the same place for every kernel,
+ * and its digest can be worked out while the ESP is still being made. */
+#define ROOT_OFF (BIOS_OFF + BIOS_SIZE)
 /* Backup table: 128 entries of 128 bytes, and its header. */
 #define BACKUP_SIZE (33 * GPT_SECTOR)
 /* Linux takes an NVDIMM in units of 2 MiB. */
@@ -34,26 +37,49 @@
  * @stub, @vmlinuz, @initrd, @uki, @core, @grub_cfg: contents
  * @files: of the ESP
  * @esp: its geometry
- * @root_off: where p3 starts, bytes
+ * @esp_off: where it starts, bytes
  * @size: of the disk, bytes
+ *
+ * @vmlinuz and @initrd are mapped files.
  */
 struct parts {
 	struct buf stub, vmlinuz, initrd, uki, core, grub_cfg;
 	char *osrel;
 	struct esp_file files[4];
 	struct esp_layout esp;
-	uint64_t root_off, size;
+	uint64_t esp_off, size;
 };
 
 static void parts_free(struct parts *p)
 {
 	buf_free(&p->stub);
-	buf_free(&p->vmlinuz);
-	buf_free(&p->initrd);
 	buf_free(&p->uki);
 	buf_free(&p->core);
 	buf_free(&p->grub_cfg);
 	free(p->osrel);
+	if (p->vmlinuz.data)
+		munmap(p->vmlinuz.data, p->vmlinuz.len);
+	if (p->initrd.data)
+		munmap(p->initrd.data, p->initrd.len);
+}
+
+static int map_file(const char *path, struct buf *out, struct error *err)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *map;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_set(err, errno, "open '%s'", path);
+	if (!S_ISREG(st.st_mode) || !st.st_size || st.st_size > FILE_MAX)
+		return error_set(err, 0, "'%s' is empty or larger than %u bytes: neither a kernel nor an initramfs",
+				 path, FILE_MAX);
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		return error_set(err, errno, "map '%s'", path);
+	out->data = map;
+	out->len = (size_t)st.st_size;
+	return 0;
 }
 
 static void role_uuid(const struct base *b, const char *role, uint8_t uuid[16])
@@ -174,8 +200,8 @@ static int gather(const struct cache *c, const struct base *b,
 
 	step_begin(&step, c, "uki");
 	if (load_core(c, grub, p, err) < 0 ||
-	    file_read(k->vmlinuz, FILE_MAX, &p->vmlinuz, err) < 0 ||
-	    file_read(i->path, FILE_MAX, &p->initrd, err) < 0)
+	    map_file(k->vmlinuz, &p->vmlinuz, err) < 0 ||
+	    map_file(i->path, &p->initrd, err) < 0)
 		return -1;
 	plan_files(p, k, i);
 	u.osrel = p->osrel;
@@ -184,8 +210,8 @@ static int gather(const struct cache *c, const struct base *b,
 	p->files[3].size = p->uki.len;
 	if (esp_plan(p->files, 4, &p->esp, err) < 0)
 		return -1;
-	p->root_off = ESP_OFF + p->esp.size;
-	end = p->root_off + b->size + BACKUP_SIZE;
+	p->esp_off = (ROOT_OFF + b->size + MIB - 1) / MIB * MIB;
+	end = p->esp_off + p->esp.size + BACKUP_SIZE;
 	p->size = (end + DISK_UNIT - 1) / DISK_UNIT * DISK_UNIT;
 	step_end(&step, false, "%.1f MB", (double)p->uki.len / 1e6);
 	return 0;
@@ -196,8 +222,8 @@ static int partition(int fd, const char *path, const struct base *b,
 {
 	struct gpt_part parts[] = {
 		{ BIOS_OFF, BIOS_SIZE, GPT_TYPE_BIOS_BOOT, "kontest-bios", { 0 } },
-		{ ESP_OFF, p->esp.size, GPT_TYPE_ESP, "kontest-esp", { 0 } },
-		{ p->root_off, b->size, GPT_TYPE_ROOT_X86_64, "kontest-root", { 0 } },
+		{ p->esp_off, p->esp.size, GPT_TYPE_ESP, "kontest-esp", { 0 } },
+		{ ROOT_OFF, b->size, GPT_TYPE_ROOT_X86_64, "kontest-root", { 0 } },
 	};
 	uint8_t disk[16];
 
@@ -209,29 +235,29 @@ static int partition(int fd, const char *path, const struct base *b,
 }
 
 /**
- * struct copier - the base on its way into the image, beside everything else
- * @in, @out: files; @off: where in @out; @len: bytes
+ * struct root_job - a thread that deals with the root beside everything else
+ * @base, @image: open files
+ * @len: bytes of the root
+ * @path, @base_path: names for error texts
+ * @sha: digest of the disk so far
  * @ret, @err: how it went
  */
-struct copier {
+struct root_job {
 	pthread_t thread;
-	int in, out;
-	off_t off;
+	int base, image;
 	uint64_t len;
-	const char *path;
+	const char *path, *base_path;
+	struct sha256 *sha;
 	int ret;
 	struct error err;
 };
 
-static void *copy_base(void *data)
+static void *copy_root(void *data)
 {
-	struct copier *c = data;
+	struct root_job *j = data;
 
-	c->ret = file_copy_range(c->in, 0, c->out, c->off, c->len, c->path,
-				 &c->err);
-	/* To the disk while the digest is being worked out, not afterwards. */
-	if (!c->ret && fdatasync(c->out) < 0)
-		c->ret = error_set(&c->err, errno, "write '%s'", c->path);
+	j->ret = file_copy_range(j->base, 0, j->image, ROOT_OFF, j->len,
+				 j->path, &j->err);
 	return NULL;
 }
 
@@ -253,30 +279,22 @@ static int hash_range(struct sha256 *s, int fd, uint64_t off, uint64_t len,
 	return 0;
 }
 
-/* The root's bytes are taken from the base itself, which may still be on its
- * way into the image. */
-static int hash_image(int fd, int base_fd, const char *path,
-		      const struct base *b, const struct parts *p,
-		      char hex[SHA256_HEX], struct error *err)
+/* The root's bytes are taken from the base itself: in the image they may not
+ * have arrived yet. */
+static void *hash_root(void *data)
 {
-	uint64_t tail = p->root_off + b->size;
-	struct sha256 s;
-	int ret;
+	struct root_job *j = data;
 
-	sha256_init(&s);
-	ret = hash_range(&s, fd, 0, p->root_off, path, err);
-	if (!ret)
-		ret = hash_range(&s, base_fd, 0, b->size, b->path, err);
-	if (!ret)
-		ret = hash_range(&s, fd, tail, p->size - tail, path, err);
-	sha256_final(&s, hex);
-	return ret;
+	j->ret = hash_range(j->sha, j->image, 0, ROOT_OFF, j->path, &j->err);
+	if (!j->ret)
+		j->ret = hash_range(j->sha, j->base, 0, j->len, j->base_path,
+				    &j->err);
+	return NULL;
 }
 
-/* Everything but the root. */
-static int fill(const struct cache *c, int fd, int base_fd, const char *path,
-		const struct base *b, struct parts *p, char hex[SHA256_HEX],
-		struct error *err)
+static int make_esp(const struct cache *c, const char *path,
+		    const struct base *b, const struct parts *p,
+		    struct error *err)
 {
 	uint32_t epoch = b->epoch > FAT_EPOCH ? b->epoch : FAT_EPOCH;
 	uint8_t id[16];
@@ -284,13 +302,68 @@ static int fill(const struct cache *c, int fd, int base_fd, const char *path,
 
 	step_begin(&step, c, "esp");
 	role_uuid(b, "system/fat", id);
-	if (grub_embed(fd, path, &p->core, BIOS_OFF, BIOS_SIZE, err) < 0 ||
-	    esp_write(path, ESP_OFF, &p->esp,
+	if (esp_write(path, p->esp_off, &p->esp,
 		      (uint32_t)id[0] << 24 | (uint32_t)id[1] << 16 |
 		      (uint32_t)id[2] << 8 | id[3], epoch, p->files, 4, err) < 0)
 		return -1;
 	step_end(&step, false, "%.1f MB", (double)p->esp.size / 1e6);
-	return hash_image(fd, base_fd, path, b, p, hex, err);
+	return 0;
+}
+
+/* Start a thread; when that cannot be, do its work here. */
+static bool start(struct root_job *j, void *(*fn)(void *))
+{
+	if (!pthread_create(&j->thread, NULL, fn, j))
+		return true;
+	fn(j);
+	return false;
+}
+
+/* Root and ESP, three things at a time: copy the root, work out the digest,
+ * make the ESP. */
+static int fill(const struct cache *c, const struct newfile *f, int base_fd,
+		const struct base *b, const struct parts *p,
+		struct sha256 *sha, struct error *err)
+{
+	struct root_job copy = { .base = base_fd, .image = f->fd,
+				 .len = b->size, .path = f->path,
+				 .base_path = b->path, .sha = sha };
+	struct root_job hash = copy;
+	bool copying = start(&copy, copy_root), hashing = start(&hash, hash_root);
+	uint64_t end = ROOT_OFF + b->size;
+	int ret = make_esp(c, f->tmp, b, p, err);
+
+	if (copying)
+		pthread_join(copy.thread, NULL);
+	/* To the disk while the digest is still being worked out. Not earlier:
+	 * other writes to the file would have to wait. Not checked here, since
+	 * newfile_commit() syncs again and reports what failed. */
+	if (!ret && !copy.ret)
+		sync_file_range(f->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+	if (hashing)
+		pthread_join(hash.thread, NULL);
+	if (copy.ret < 0 || hash.ret < 0) {
+		if (err)
+			*err = copy.ret < 0 ? copy.err : hash.err;
+		return -1;
+	}
+	if (ret < 0)
+		return -1;
+	return hash_range(sha, f->fd, end, p->size - end, f->path, err);
+}
+
+static int open_base(const struct base *b, struct error *err)
+{
+	cleanup_close int fd = open(b->path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_set(err, errno, "open '%s'", b->path);
+	if ((uint64_t)st.st_size != b->size || !b->size || b->size % GPT_SECTOR)
+		return error_set(err, 0, "'%s' should be %llu bytes long and is %lld: remove it and build again",
+				 b->path, (unsigned long long)b->size,
+				 (long long)st.st_size);
+	return steal_fd(&fd);
 }
 
 static int assemble(const struct cache *c, const struct base *b,
@@ -298,38 +371,20 @@ static int assemble(const struct cache *c, const struct base *b,
 		    struct error *err)
 {
 	CLEANUP(newfile_abort) struct newfile f = { .fd = -1 };
-	cleanup_close int base_fd = open(b->path, O_RDONLY | O_CLOEXEC);
-	struct copier copier;
-	struct stat st;
+	cleanup_close int base_fd = open_base(b, err);
+	struct sha256 sha;
 	int ret;
 
-	if (base_fd < 0 || fstat(base_fd, &st) < 0)
-		return error_set(err, errno, "open '%s'", b->path);
-	if ((uint64_t)st.st_size != b->size || b->size % GPT_SECTOR)
-		return error_set(err, 0, "'%s' should be %llu bytes long and is %lld: remove it and build again",
-				 b->path, (unsigned long long)b->size,
-				 (long long)st.st_size);
-	if (newfile_open(&f, path, 0666, err) < 0)
+	if (base_fd < 0 || newfile_open(&f, path, 0666, err) < 0)
 		return -1;
-	if (ftruncate(f.fd, (off_t)p->size) < 0 ||
-	    fallocate(f.fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)p->root_off) < 0)
-		if (errno != EOPNOTSUPP)
-			return error_set(err, errno, "write '%s'", path);
-	if (partition(f.fd, f.tmp, b, p, err) < 0)
+	if (ftruncate(f.fd, (off_t)p->size) < 0)
+		return error_set(err, errno, "write '%s'", path);
+	if (partition(f.fd, f.tmp, b, p, err) < 0 ||
+	    grub_embed(f.fd, path, &p->core, BIOS_OFF, BIOS_SIZE, err) < 0)
 		return -1;
-
-	copier = (struct copier){ .in = base_fd, .out = f.fd, .len = b->size,
-				  .off = (off_t)p->root_off, .path = path };
-	ret = pthread_create(&copier.thread, NULL, copy_base, &copier);
-	if (ret)
-		return error_set(err, ret, "start a thread");
-	ret = fill(c, f.fd, base_fd, f.tmp, b, p, hex, err);
-	pthread_join(copier.thread, NULL);
-	if (copier.ret < 0) {
-		if (err)
-			*err = copier.err;
-		return -1;
-	}
+	sha256_init(&sha);
+	ret = fill(c, &f, base_fd, b, p, &sha, err);
+	sha256_final(&sha, hex);
 	return ret < 0 ? -1 : newfile_commit(&f, err);
 }
 

@@ -41,6 +41,7 @@
 /* The kernel starts where its section is loaded, and wants whole pages. */
 #define PAGE 4096u
 #define NEW_SECTIONS 4
+#define FILE_ALIGN_MAX 65536u
 /* Largest kernel or initramfs: keeps every sum below in 32 bits. */
 #define PART_MAX (1u << 30)
 
@@ -122,7 +123,7 @@ static int parse_headers(const struct uki_parts *p, struct stub *s,
 	    s->table + (size_t)s->sections * SEC_SIZE > b->len)
 		return bad_stub(p, "its section table is damaged", err);
 	if (!s->section_align || s->section_align > 1u << 20 ||
-	    !s->file_align || s->file_align > 1u << 16)
+	    !s->file_align || s->file_align > FILE_ALIGN_MAX)
 		return bad_stub(p, "its alignments are damaged", err);
 	return 0;
 }
@@ -204,12 +205,17 @@ static void add_section(struct buf *out, size_t base, struct stub *s,
 	put16(out, base + s->coff + COFF_SECTIONS, (uint16_t)s->sections);
 }
 
-uint64_t uki_size_max(uint64_t stub, uint64_t linux_image, uint64_t initrd,
-		      size_t cmdline, size_t osrel)
+/* Room for everything at once: growing by steps would copy it all again. */
+static void reserve(struct buf *out, const struct uki_parts *p)
 {
-	/* file alignment is at most 64 KiB, see parse_headers() */
-	return stub + linux_image + initrd + cmdline + osrel +
-	       (NEW_SECTIONS + 1) * 65536ull;
+	size_t want = out->len + p->stub->len + p->linux_image->len +
+		      p->initrd->len + strlen(p->cmdline) + strlen(p->osrel) +
+		      (NEW_SECTIONS + 2) * FILE_ALIGN_MAX;
+
+	if (out->cap >= want)
+		return;
+	out->data = xrealloc(out->data, want);
+	out->cap = want;
 }
 
 int uki_build(const struct uki_parts *p, struct buf *out, struct error *err)
@@ -222,6 +228,7 @@ int uki_build(const struct uki_parts *p, struct buf *out, struct error *err)
 		return error_set(err, 0, "kernel or initramfs is larger than 1 GiB: too large for an EFI program");
 	if (parse_headers(p, &s, err) < 0 || parse_sections(p, &s, err) < 0)
 		return -1;
+	reserve(out, p);
 	/* What lies behind the sections (symbols, signature) is left out. */
 	buf_add(out, p->stub->data, s.raw_end);
 	pad_to(out, base, s.file_align);

@@ -46,9 +46,4 @@ struct uki_parts {
  */
 int uki_build(const struct uki_parts *p, struct buf *out, struct error *err);
 
-/* uki_size_max() - an upper bound of the program's size in bytes, from the
- * sizes of its parts in bytes, to lay out a disk before it is made */
-uint64_t uki_size_max(uint64_t stub, uint64_t linux_image, uint64_t initrd,
-		      size_t cmdline, size_t osrel);
-
 #endif
