@@ -47,6 +47,9 @@ void close_cache(struct cache *c);
 /* open_store() - the store FILE, or the user's own when NULL */
 int open_store(const char *file, struct store **s, struct error *err);
 
+/* check_format() - is it one of report_formats()? */
+int check_format(const char *format, struct error *err);
+
 /* KERNEL_SPEC_HELP - what --kernel takes, for several help texts */
 #define KERNEL_SPEC_HELP \
 "A kernel is LABEL=IMAGE or IMAGE, and IMAGE one of:\n" \

@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include "host/cmd.h"
-#include "host/expect.h"
 #include "host/experiment.h"
 #include "host/paths.h"
 #include "host/run_boots.h"
 #include "results/base/cleanup.h"
+#include "results/fingerprint.h"
 #include "results/report.h"
 
 /* struct run_args - what the command line says beside the plan */
@@ -106,7 +106,7 @@ static int one_option(struct run_args *a, int opt, const char *name,
 		return 0;
 	case OPT_FORMAT:
 		a->format = optarg;
-		return report_check_format(optarg, err);
+		return check_format(optarg, err);
 	case OPT_EXPECT:
 		a->expect = optarg;
 		return 0;
@@ -205,7 +205,7 @@ static int measure(struct run_args *a, struct experiment *e, struct store *s,
 	if (ret < 0)
 		return EXIT_USAGE;
 	if (a->expect) {
-		differs = expect_compare(s, e->run_id, a->expect, err);
+		differs = fingerprint_compare(s, e->run_id, a->expect, stdout, err);
 		if (differs < 0)
 			return cmd_fail(err);
 	}

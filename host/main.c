@@ -11,6 +11,7 @@
 #include "host/embed.h"
 #include "host/paths.h"
 #include "results/base/cleanup.h"
+#include "results/report.h"
 
 static const struct cmd *const cmds[] = {
 	&cmd_run, &cmd_build, &cmd_report, &cmd_kernel, &cmd_profile,
@@ -78,6 +79,20 @@ int open_store(const char *file, struct store **s, struct error *err)
 		return -1;
 	own = xasprintf("%s/results.db", dir);
 	return store_open(own, s, err);
+}
+
+int check_format(const char *format, struct error *err)
+{
+	CLEANUP(buf_free) struct buf names = { 0 };
+	const char *const *f = report_formats();
+
+	for (size_t i = 0; f[i]; i++) {
+		if (!strcmp(f[i], format))
+			return 0;
+		buf_printf(&names, "%s%s", i ? ", " : "", f[i]);
+	}
+	return error_set(err, 0, "there is no format '%s'; there are %s", format,
+			 names.data);
 }
 
 static const struct cmd *find_cmd(const char *name)

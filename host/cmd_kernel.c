@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+#include <string.h>
+
+#include "host/cmd.h"
+#include "images/kernel.h"
+
+enum { OPT_MODULES = 256, OPT_CONFIG, OPT_HELP };
+
+static const struct option options[] = {
+	{ "modules", required_argument, NULL, OPT_MODULES },
+	{ "config", required_argument, NULL, OPT_CONFIG },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ NULL, 0, NULL, 0 },
+};
+
+static void show_mode(const struct kernel *k, const char *name, bool exact,
+		      bool *bootable)
+{
+	struct strings notes = { 0 };
+	struct error err = { 0 };
+
+	if (kernel_preflight(k, exact, &notes, &err) < 0) {
+		printf("%s: no: %s\n", name, err.text);
+	} else {
+		printf("%s: yes\n", name);
+		*bootable = true;
+		for (size_t i = 0; i < notes.n; i++)
+			printf("  note: %s\n", notes.v[i]);
+	}
+	strings_clear(&notes);
+}
+
+static int check(const struct cache *c, const char *spec,
+		 const struct kernel_opts *o, struct error *err)
+{
+	struct kernel k = { 0 };
+	bool bootable = false;
+
+	if (kernel_resolve(c, spec, o, &k, err) < 0)
+		return cmd_fail(err);
+	printf("label: %s\nkind: %s\nrelease: %s\nsha256: %s\n", k.label, k.kind,
+	       k.release, k.digest);
+	if (k.package_version)
+		printf("package version: %s\n", k.package_version);
+	show_mode(&k, "measured modes (kvm, tcg)", false, &bootable);
+	show_mode(&k, "exact mode", true, &bootable);
+	kernel_free(&k);
+	return bootable ? 0 : EXIT_USAGE;
+}
+
+static int run(int argc, char **argv)
+{
+	struct kernel_opts o = { 0 };
+	struct cache c = { 0 };
+	struct error err = { 0 };
+	int opt, status;
+
+	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (opt) {
+		case OPT_MODULES:
+			o.modules = optarg;
+			break;
+		case OPT_CONFIG:
+			o.config = optarg;
+			break;
+		case OPT_HELP:
+			return cmd_help(&cmd_kernel);
+		default:
+			return cmd_usage(&cmd_kernel, NULL);
+		}
+	}
+	if (argc - optind != 2 || strcmp(argv[optind], "check"))
+		return cmd_usage(&cmd_kernel, "say `kontest kernel check IMAGE`");
+	if (open_cache(&c, &err) < 0)
+		return cmd_fail(&err);
+	status = check(&c, argv[optind + 1], &o, &err);
+	close_cache(&c);
+	return status;
+}
+
+const struct cmd cmd_kernel = {
+	.name = "kernel",
+	.args = "check IMAGE [OPTION...]",
+	.summary = "say what a kernel is and whether it can be tested, without a boot",
+	.help =
+"  --modules DIR  modules of a bzImage\n"
+"  --config FILE  configuration of a bzImage\n\n"
+"Missing features are named by their CONFIG_ options. Exit status 2 when the\n"
+"kernel can boot in no mode.\n\n"
+KERNEL_SPEC_HELP,
+	.run = run,
+};

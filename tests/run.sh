@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# run.sh BUILDDIR KIND... - run tests (unit, test, e2e, long), count them, and
+# close with "N passed, N failed, N skipped".
+set -u
+cd "$(dirname "$0")/.."
+O=$1
+shift
+export KONTEST="$PWD/$O/kontest"
+export KONTEST_TEST_CACHE="${KONTEST_TEST_CACHE:-$PWD/$O/test-cache}"
+case $O in /*) KONTEST=$O/kontest ;; esac
+mkdir -p "$O/logs" "$KONTEST_TEST_CACHE"
+passed=0 failed=0 skipped=0
+# No test may hang the whole run.
+limit=${KONTEST_TEST_TIMEOUT:-1200}
+
+# sum of the numbers on standard input, 0 when there are none
+sum() { local n total=0; while read -r n; do total=$((total + n)); done; echo "$total"; }
+
+say() { printf '  %-5s %-34s %5s s%s\n' "$1" "$2" "$3" "${4:+  $4}"; }
+
+# A cmocka program: count its tests, not the program.
+unit() {
+	local name=${1##*/} log="$O/logs/${1##*/}.log" t0=$SECONDS status=0 p f s
+	timeout -k 10 "$limit" "$1" >"$log" 2>&1 </dev/null || status=$?
+	p=$(grep -Eo 'PASSED  \] [0-9]+' "$log" | grep -Eo '[0-9]+' | sum)
+	f=$(grep -Eo 'FAILED  \] [0-9]+ test' "$log" | grep -Eo '[0-9]+' | sum)
+	s=$(grep -Eo 'SKIPPED \] [0-9]+ test' "$log" | grep -Eo '[0-9]+' | sum)
+	# Dead before it could count, or nothing tested: that is a failure too.
+	[ "$status" != 0 ] && [ "$f" = 0 ] && f=1
+	[ "$p" = 0 ] && [ "$f" = 0 ] && [ "$s" = 0 ] && f=1
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	if [ "$f" != 0 ]; then
+		say FAIL "$name" $((SECONDS - t0)) "$p passed, $f failed"
+		tail -n 60 "$log"
+	else
+		say ok "$name" $((SECONDS - t0)) "$p tests${s:+$([ "$s" = 0 ] || echo ", $s skipped")}"
+	fi
+}
+
+script() {
+	local name=${1##*/} log="$O/logs/${1##*/}.log" t0=$SECONDS status=0
+	timeout -k 30 "$limit" bash "$1" >"$log" 2>&1 </dev/null || status=$?
+	case $status in
+	0)	passed=$((passed + 1)); say ok "$name" $((SECONDS - t0)) ;;
+	77)	skipped=$((skipped + 1))
+		say skip "$name" $((SECONDS - t0)) "$(tail -n 1 "$log")" ;;
+	*)	failed=$((failed + 1)); say FAIL "$name" $((SECONDS - t0)) "status $status"
+		tail -n 60 "$log" ;;
+	esac
+}
+
+for kind in "$@"; do
+	if [ "$kind" = unit ]; then
+		for t in tests/unit_*.c; do t=${t##*/}; unit "$O/tests/${t%.c}"; done
+	else
+		for t in tests/"$kind"_*.sh; do [ -e "$t" ] && script "$t"; done
+	fi
+done
+echo
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
