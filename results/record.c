@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "results/base/cleanup.h"
-#include "results/base/file.h"
+#include "results/columns.h"
 #include "results/journal_file.h"
 
 static const struct {
@@ -91,8 +91,9 @@ static int take_context(struct boot_record *b, const struct journal *j,
 	if (!b->context)
 		return error_set(err, 0, "journal '%s': the context is no JSON: line %d: %s: the file is damaged",
 				 path, je.line, je.text);
-	if (strlen(j->super.run_id) >= sizeof(b->run_id) ||
-	    strlen(j->super.run_id) == 0)
+	if (strlen(j->super.run_id) != sizeof(b->run_id) - 1 ||
+	    strspn(j->super.run_id, "0123456789abcdefABCDEF-") !=
+	    sizeof(b->run_id) - 1)
 		return error_set(err, 0, "journal '%s': header field run_id is no UUID: the file is damaged",
 				 path);
 	strcpy(b->run_id, j->super.run_id);
@@ -153,8 +154,12 @@ static void take_plan(struct boot_record *b, const char *plan)
 
 	for (char *line = strtok_r(copy, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
-		if (str_starts(line, "run="))
-			add_run(b, (int64_t)b->runs.n + 1, line + 4);
+		cleanup_free char *load = NULL;
+
+		if (!str_starts(line, "run="))
+			continue;
+		load = text_clean(line + 4, NULL);
+		add_run(b, (int64_t)b->runs.n + 1, load);
 	}
 }
 

@@ -11,7 +11,8 @@
  * report_print() - print one `kontest run`'s results
  * @s: store
  * @run_id: whole run id
- * @format: "contest-0.61", "contest-0.51", "wide", "json", "csv"
+ * @format: "contest-0.61", "contest-0.60" (whole Loads), "contest-0.51",
+ *	"wide", "json", "csv"
  * @out: where to
  * @err: reason of a failure
  *

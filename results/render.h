@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * render.h - the renderers behind report_print()
+ */
+#ifndef KONTEST_RENDER_H
+#define KONTEST_RENDER_H
+
+#include "results/base/text.h"
+#include "results/table.h"
+
+/* struct report - what there is to show: the boots of one `kontest run` */
+struct report {
+	const char *run_id;
+	struct boot_records boots;
+	struct table table;
+};
+
+/* CONTEST_060: as CONTEST_061, but Loads are whole */
+enum contest_style { CONTEST_051, CONTEST_060, CONTEST_061 };
+
+/**
+ * struct contest_row - a line of a contest table
+ * @label: of the kernel
+ * @runs: good runs behind it
+ * The figures: NAN is shown as "-".
+ */
+struct contest_row {
+	const char *label;
+	size_t runs;
+	double time_s, cpu_pct, loads, lcpu_pct, ratio;
+};
+
+/**
+ * contest_put_load() - one load's part of a contest table
+ * @b: where to
+ * @style: version of contest that printed such a table
+ * @load: name of the load
+ * @rows: a line a kernel
+ * @n: how many
+ *
+ * Name of the load, header, rows, laid out as that version did (0.60 and 0.61:
+ * contest-2.5.59-mm7 and contest-100hz-v-1000hz, to the byte).
+ */
+void contest_put_load(struct buf *b, enum contest_style style,
+		      const char *load, const struct contest_row *rows,
+		      size_t n);
+
+void render_contest(const struct report *r, enum contest_style style,
+		    struct buf *b);
+void render_wide(const struct report *r, struct buf *b);
+void render_json(const struct report *r, struct buf *b);
+void render_csv(const struct report *r, struct buf *b);
+
+/* put_notes() - the lines about runs that are missing under a load */
+void put_notes(const struct report *r, size_t load, struct buf *b);
+
+#endif

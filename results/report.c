@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report.c - which renderer a format means
+ */
+#include "results/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/base/cleanup.h"
+#include "results/columns.h"
+#include "results/render.h"
+
+static void render_contest_061(const struct report *r, struct buf *b)
+{
+	render_contest(r, CONTEST_061, b);
+}
+
+static void render_contest_060(const struct report *r, struct buf *b)
+{
+	render_contest(r, CONTEST_060, b);
+}
+
+static void render_contest_051(const struct report *r, struct buf *b)
+{
+	render_contest(r, CONTEST_051, b);
+}
+
+static const char *const names[] = {
+	"contest-0.61", "contest-0.60", "contest-0.51", "wide", "json", "csv",
+	NULL,
+};
+
+static void (*const renderers[])(const struct report *r, struct buf *b) = {
+	render_contest_061, render_contest_060, render_contest_051,
+	render_wide, render_json, render_csv,
+};
+
+_Static_assert(sizeof(names) / sizeof(names[0]) ==
+	       sizeof(renderers) / sizeof(renderers[0]) + 1,
+	       "one renderer a name");
+
+const char *const *report_formats(void)
+{
+	return names;
+}
+
+static int find_format(const char *format, size_t *which, struct error *err)
+{
+	CLEANUP(buf_free) struct buf known = { 0 };
+
+	for (size_t i = 0; names[i]; i++) {
+		if (strcmp(names[i], format) == 0) {
+			*which = i;
+			return 0;
+		}
+		buf_printf(&known, "%s%s", i ? ", " : "", names[i]);
+	}
+	return error_set(err, 0, "unknown report format '%s': there are %s",
+			 format, known.data);
+}
+
+static void report_free(struct report *r)
+{
+	table_free(&r->table);
+	boot_records_clear(&r->boots);
+}
+
+void put_notes(const struct report *r, size_t load, struct buf *b)
+{
+	for (size_t k = 0; k < r->table.kernels.n; k++) {
+		const struct cell *c = table_cell(&r->table, load, k);
+
+		for (size_t i = 0; i < c->notes.n; i++) {
+			buf_adds(b, "  ");
+			put_left(b, c->notes.v[i], 0);
+			buf_adds(b, "\n");
+		}
+	}
+}
+
+int report_print(struct store *s, const char *run_id, const char *format,
+		 FILE *out, struct error *err)
+{
+	CLEANUP(report_free) struct report r = { .run_id = run_id };
+	CLEANUP(strings_clear) struct strings paths = { 0 };
+	CLEANUP(buf_free) struct buf text = { 0 };
+	size_t which = 0;
+
+	if (find_format(format, &which, err) ||
+	    store_boots(s, run_id, &paths, err))
+		return -1;
+	for (size_t i = 0; i < paths.n; i++) {
+		struct boot_record b;
+
+		if (!store_load(paths.v[i], &b))
+			boot_records_add(&r.boots, b);
+	}
+	if (r.boots.n == 0)
+		return error_set(err, 0, "run '%s': none of its %zu journals can be read",
+				 run_id, paths.n);
+	table_make(&r.table, &r.boots);
+	renderers[which](&r, &text);
+	if (fwrite(text.data, 1, text.len, out) != text.len || fflush(out))
+		return error_set(err, errno, "print the report");
+	return 0;
+}

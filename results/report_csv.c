@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report_csv.c - a line a run (RFC 4180), good or not, for other programs
+ */
+#include "results/render.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* put_field() - quoted where RFC 4180, section 2, asks for it */
+static void put_field(struct buf *b, const char *s)
+{
+	if (!s[strcspn(s, ",\"\r\n")]) {
+		buf_adds(b, s);
+		return;
+	}
+	buf_adds(b, "\"");
+	for (; *s; s++)
+		buf_add(b, *s == '"' ? "\"\"" : s, *s == '"' ? 2 : 1);
+	buf_adds(b, "\"");
+}
+
+static void put_run(struct buf *b, const struct boot_record *boot,
+		    const struct run_record *r)
+{
+	put_field(b, boot->run_id);
+	buf_adds(b, ",");
+	put_field(b, boot->label);
+	buf_printf(b, ",%" PRId64 ",%" PRId64 ",%s,%s,", boot->number,
+		   boot->index, boot->id, verdict_name(boot->verdict));
+	put_field(b, r->load);
+	buf_printf(b, ",%" PRId64 ",%" PRId64 ",%s,%d,", r->index, r->number,
+		   r->started ? verdict_name(r->verdict) : "not-started",
+		   run_good(boot, r));
+	put_field(b, r->message ? r->message : "");
+	for (int f = 0; f < FIG_COUNT; f++) {
+		buf_adds(b, ",");
+		if (r->fig[f] != FIGURE_NONE)
+			buf_printf(b, "%" PRId64, r->fig[f]);
+	}
+	buf_adds(b, "\r\n");
+}
+
+void render_csv(const struct report *r, struct buf *b)
+{
+	buf_adds(b, "run_id,kernel,boot,boot_index,boot_id,boot_verdict,load,run,run_number,verdict,good,message");
+	for (int f = 0; f < FIG_COUNT; f++) {
+		const char *group = figure_group((enum run_figure)f);
+
+		buf_printf(b, ",%s%s%s", group, *group ? "." : "",
+			   figure_member((enum run_figure)f));
+	}
+	buf_adds(b, "\r\n");
+	for (size_t i = 0; i < r->boots.n; i++) {
+		const struct boot_record *boot = &r->boots.v[i];
+
+		for (size_t k = 0; k < boot->runs.n; k++)
+			put_run(b, boot, &boot->runs.v[k]);
+	}
+}

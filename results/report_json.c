@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report_json.c - everything, for programs; see results/report.schema.md
+ *
+ * Members stand in the order in which they are set here or in the context, so
+ * equal results give equal bytes. What depends on the host is in members
+ * called "host".
+ */
+#include "results/render.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REPORT_FORMAT "kontest-report"
+#define REPORT_VERSION 1
+/* Derived figures, and them alone, are reals; nine digits tell microseconds in
+ * runs of minutes and hide the last bits of the arithmetic. */
+#define REAL_DIGITS 9
+
+static void set(json_t *obj, const char *name, json_t *value)
+{
+	/* jansson fails here only for want of memory */
+	if (!value || json_object_set_new(obj, name, value))
+		abort();
+}
+
+static void append(json_t *array, json_t *value)
+{
+	if (!value || json_array_append_new(array, value))
+		abort();
+}
+
+static void set_copy(json_t *obj, const char *name, const json_t *from,
+		     const char *member)
+{
+	json_t *v = json_object_get(from, member);
+
+	set(obj, name, v ? json_incref(v) : json_null());
+}
+
+static void set_real(json_t *obj, const char *name, double v)
+{
+	/* -0.0 and 0.0 are the same figure and shall be the same bytes */
+	set(obj, name, isfinite(v) ? json_real(v == 0 ? 0 : v) : json_null());
+}
+
+static void set_text(json_t *obj, const char *name, const char *text)
+{
+	set(obj, name, text ? json_string(text) : json_null());
+}
+
+static json_t *run_json(const struct boot_record *b,
+			const struct run_record *r)
+{
+	json_t *run = json_object();
+
+	set(run, "run", json_integer(r->number));
+	set_text(run, "load", r->load);
+	set(run, "index", json_integer(r->index));
+	set_text(run, "verdict", r->started ? verdict_name(r->verdict)
+					    : "not-started");
+	set(run, "good", json_boolean(run_good(b, r)));
+	if (r->message)
+		set_text(run, "message", r->message);
+	for (int f = 0; f < FIG_COUNT; f++) {
+		const char *group = figure_group((enum run_figure)f);
+		json_t *obj = run;
+
+		if (r->fig[f] == FIGURE_NONE)
+			continue;
+		if (*group) {
+			obj = json_object_get(run, group);
+			if (!obj) {
+				obj = json_object();
+				set(run, group, obj);
+			}
+		}
+		set(obj, figure_member((enum run_figure)f),
+		    json_integer(r->fig[f]));
+	}
+	if (r->unit && json_object_get(run, "count"))
+		set_text(json_object_get(run, "count"), "unit", r->unit);
+	return run;
+}
+
+static json_t *boot_json(const struct boot_record *b)
+{
+	json_t *boot = json_object(), *runs = json_array();
+	json_t *host = json_object();
+
+	set(boot, "kernel", json_integer(b->order));
+	set(boot, "number", json_integer(b->number));
+	set(boot, "index", json_integer(b->index));
+	set_copy(boot, "seed", json_object_get(b->context, "boot"), "seed");
+	set_text(boot, "verdict", verdict_name(b->verdict));
+	/* A good boot's evidence may well say how long the host took. */
+	if (b->verdict != VERDICT_OK)
+		set_text(boot, "evidence", b->evidence);
+	set_copy(boot, "accel", b->context, "accel");
+	set_copy(boot, "qemu", b->context, "qemu");
+	set_copy(boot, "image", b->context, "image");
+	set(boot, "receipt", b->receipt ? json_incref(b->receipt)
+					: json_null());
+	for (size_t i = 0; i < b->runs.n; i++)
+		append(runs, run_json(b, &b->runs.v[i]));
+	set(boot, "runs", runs);
+
+	set_text(host, "id", b->id);
+	if (b->verdict == VERDICT_OK)
+		set_text(host, "evidence", b->evidence);
+	set_copy(host, "context", b->context, "host");
+	set(host, "verdict", b->host ? json_incref(b->host) : json_null());
+	set(host, "console", b->console ? json_incref(b->console)
+					: json_null());
+	set(boot, "host", host);
+	return boot;
+}
+
+static json_t *cell_json(const struct report *r, size_t load, size_t kernel)
+{
+	const struct cell *c = table_cell(&r->table, load, kernel);
+	json_t *cell = json_object(), *notes = json_array();
+	struct cell_figures f;
+
+	cell_compute(&r->table, load, kernel, &f);
+	set(cell, "kernel", json_integer(r->table.kernels.v[kernel].order));
+	set_text(cell, "label", r->table.kernels.v[kernel].label);
+	set(cell, "boots", json_integer((json_int_t)f.boots));
+	set(cell, "runs", json_integer((json_int_t)f.runs));
+	set_real(cell, "time_s", f.time_s);
+	set_real(cell, "time_half_width_s", f.time_hw_s);
+	set_real(cell, "cpu_pct", f.cpu_pct);
+	set_real(cell, "loads", f.loads);
+	set_real(cell, "loads_per_s", f.loads_per_s);
+	set_real(cell, "loads_per_s_half_width", f.loads_per_s_hw);
+	set_real(cell, "lcpu_pct", f.lcpu_pct);
+	set_real(cell, "ratio", f.ratio);
+	set_real(cell, "ratio_half_width", f.ratio_hw);
+	set_real(cell, "idle_pct", f.idle_pct);
+	set_real(cell, "iowait_pct", f.iowait_pct);
+	set_real(cell, "swap_in_pages", f.swap_in_pages);
+	set_real(cell, "swap_out_pages", f.swap_out_pages);
+	set_real(cell, "job_pct", f.job_pct);
+	for (size_t i = 0; i < c->notes.n; i++)
+		append(notes, json_string(c->notes.v[i]));
+	set(cell, "missing", notes);
+	return cell;
+}
+
+static json_t *table_json(const struct report *r)
+{
+	json_t *table = json_array();
+
+	for (size_t l = 0; l < r->table.loads.n; l++) {
+		json_t *load = json_object(), *kernels = json_array();
+
+		set_text(load, "load", r->table.loads.v[l]);
+		for (size_t k = 0; k < r->table.kernels.n; k++)
+			append(kernels, cell_json(r, l, k));
+		set(load, "kernels", kernels);
+		append(table, load);
+	}
+	return table;
+}
+
+void render_json(const struct report *r, struct buf *b)
+{
+	json_t *root = json_object(), *kernels = json_array();
+	json_t *boots = json_array(), *host = json_object();
+	const json_t *ctx = r->boots.v[0].context;
+	static const char *const common[] = { "kontest", "plan", "profile",
+					      "job", "loads" };
+	char *text;
+
+	set_text(root, "format", REPORT_FORMAT);
+	set(root, "version", json_integer(REPORT_VERSION));
+	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+		set_copy(root, common[i], ctx, common[i]);
+	for (size_t k = 0; k < r->table.kernels.n; k++) {
+		json_t *v = json_object_get(r->table.kernels.v[k].first->context,
+					    "kernel");
+
+		append(kernels, json_incref(v));
+	}
+	set(root, "kernels", kernels);
+	set(root, "table", table_json(r));
+	for (size_t i = 0; i < r->boots.n; i++)
+		append(boots, boot_json(&r->boots.v[i]));
+	set(root, "boots", boots);
+	set_text(host, "run_id", r->run_id);
+	set(root, "host", host);
+
+	text = json_dumps(root, JSON_INDENT(1) |
+			  JSON_REAL_PRECISION(REAL_DIGITS));
+	if (!text)
+		abort();
+	buf_adds(b, text);
+	buf_adds(b, "\n");
+	free(text);
+	json_decref(root);
+}

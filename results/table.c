@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * table.c - the boots of one `kontest run` as loads x kernels
+ */
+#include "results/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/stats.h"
+
+#define NS_PER_S 1e9
+#define CONFIDENCE 0.95
+
+static int compare_boots(const void *pa, const void *pb)
+{
+	const struct boot_record *a = pa, *b = pb;
+
+	if (a->order != b->order)
+		return a->order < b->order ? -1 : 1;
+	if (a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	return strcmp(a->id, b->id);
+}
+
+static size_t find_load(const struct table *t, const char *load)
+{
+	size_t i = 0;
+
+	while (i < t->loads.n && strcmp(t->loads.v[i], load) != 0)
+		i++;
+	return i;
+}
+
+static void add_load(struct table *t, char *load)
+{
+	if (find_load(t, load) == t->loads.n)
+		strings_add(&t->loads, load);
+}
+
+static void add_note(struct cell *c, char *note)
+{
+	strings_add(&c->notes, note);
+}
+
+/* take_runs() - a boot's runs into the cells of its kernel */
+static void take_runs(struct table *t, const struct boot_record *b,
+		      size_t kernel)
+{
+	for (size_t i = 0; i < b->runs.n; i++) {
+		const struct run_record *r = &b->runs.v[i];
+		struct cell *c = &t->cells[find_load(t, r->load) *
+					   t->kernels.n + kernel];
+		char *why;
+
+		if (run_good(b, r)) {
+			samples_add(&c->good, (struct sample){ b, r });
+			continue;
+		}
+		why = run_failure(b, r);
+		add_note(c, xasprintf("%s boot %lld run %lld: %s", b->label,
+				      (long long)b->number,
+				      (long long)r->index, why));
+		free(why);
+	}
+}
+
+/* note_gaps() - boots that the plan asks for and that left no journal */
+static void note_gaps(struct table *t, const struct boot_records *boots,
+		      size_t kernel)
+{
+	const struct table_kernel *k = &t->kernels.v[kernel];
+	int64_t next = 1, want = k->first->plan_boots;
+
+	for (size_t i = 0; i <= boots->n; i++) {
+		int64_t number = want + 1;
+
+		if (i < boots->n) {
+			if (boots->v[i].order != k->order)
+				continue;
+			number = boots->v[i].number;
+		}
+		for (size_t l = 0; number > next && l < t->loads.n; l++) {
+			struct cell *c = &t->cells[l * t->kernels.n + kernel];
+
+			if (number - next == 1)
+				add_note(c, xasprintf("%s boot %lld: missing, no journal",
+						      k->label,
+						      (long long)next));
+			else
+				add_note(c, xasprintf("%s boots %lld to %lld: missing, no journal",
+						      k->label,
+						      (long long)next,
+						      (long long)number - 1));
+		}
+		if (number >= next)
+			next = number + 1;
+	}
+}
+
+void table_make(struct table *t, struct boot_records *boots)
+{
+	size_t kernel = 0;
+
+	*t = (struct table) { 0 };
+	if (boots->n)
+		qsort(boots->v, boots->n, sizeof(boots->v[0]), compare_boots);
+	for (size_t i = 0; i < boots->n; i++) {
+		const struct boot_record *b = &boots->v[i];
+
+		if (!i || b->order != b[-1].order)
+			table_kernels_add(&t->kernels, (struct table_kernel) {
+				.order = b->order,
+				.label = b->label,
+				.first = b,
+			});
+		for (size_t l = 0; l < b->loads.n; l++)
+			add_load(t, b->loads.v[l]);
+	}
+	for (size_t i = 0; i < boots->n; i++) {
+		for (size_t r = 0; r < boots->v[i].runs.n; r++)
+			add_load(t, boots->v[i].runs.v[r].load);
+	}
+
+	t->cells = xcalloc(t->loads.n * t->kernels.n + 1, sizeof(t->cells[0]));
+	for (size_t i = 0; i < boots->n; i++) {
+		while (t->kernels.v[kernel].order != boots->v[i].order)
+			kernel++;
+		take_runs(t, &boots->v[i], kernel);
+	}
+	for (kernel = 0; kernel < t->kernels.n; kernel++)
+		note_gaps(t, boots, kernel);
+}
+
+void table_free(struct table *t)
+{
+	for (size_t i = 0; i < t->loads.n * t->kernels.n; i++) {
+		samples_free(&t->cells[i].good);
+		strings_clear(&t->cells[i].notes);
+	}
+	free(t->cells);
+	table_kernels_free(&t->kernels);
+	strings_free(&t->loads);
+	*t = (struct table) { 0 };
+}
+
+const struct cell *table_cell(const struct table *t, size_t load,
+			      size_t kernel)
+{
+	return &t->cells[load * t->kernels.n + kernel];
+}
+
+const struct cell *table_no_load(const struct table *t, size_t kernel)
+{
+	size_t load = find_load(t, "no_load");
+
+	return load < t->loads.n ? table_cell(t, load, kernel) : NULL;
+}
+
+double sample_figure(const struct sample *s, enum run_figure f)
+{
+	int64_t v = s->run->fig[f];
+
+	return v == FIGURE_NONE ? NAN : (double)v;
+}
+
+double sample_time_s(const struct sample *s)
+{
+	return sample_figure(s, FIG_WALL_NS) / NS_PER_S;
+}
+
+double sample_job_s(const struct sample *s)
+{
+	return (sample_figure(s, FIG_JOB_USER_NS) +
+		sample_figure(s, FIG_JOB_SYSTEM_NS)) / NS_PER_S;
+}
+
+/* no_load and cacherun run nothing, so there is nothing to count */
+static bool sample_idle(const struct sample *s)
+{
+	int64_t per_load = s->run->fig[FIG_COUNT_PER_LOAD];
+
+	return per_load == FIGURE_NONE || per_load == 0;
+}
+
+double sample_load_s(const struct sample *s)
+{
+	double v = (sample_figure(s, FIG_LOAD_USER_NS) +
+		    sample_figure(s, FIG_LOAD_SYSTEM_NS)) / NS_PER_S;
+
+	return isnan(v) && sample_idle(s) ? 0 : v;
+}
+
+double sample_loads(const struct sample *s)
+{
+	return sample_idle(s) ? 0 : sample_figure(s, FIG_COUNT_DONE) /
+				    sample_figure(s, FIG_COUNT_PER_LOAD);
+}
+
+/* range_mean() - mean of some runs from @from, @n of them */
+static double range_mean(const struct cell *c, size_t from, size_t n,
+			 double (*of)(const struct sample *s))
+{
+	double *v = xcalloc(n + 1, sizeof(*v));
+	double mean;
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = of(&c->good.v[from + i]);
+	mean = stats_mean(v, n);
+	free(v);
+	return mean;
+}
+
+double cell_mean(const struct cell *c, double (*of)(const struct sample *s))
+{
+	return range_mean(c, 0, c->good.n, of);
+}
+
+static double cell_sum(const struct cell *c, enum run_figure f)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < c->good.n; i++)
+		sum += sample_figure(&c->good.v[i], f);
+	return sum;
+}
+
+/* boot_end() - index behind the last run of the boot that @from belongs to */
+static size_t boot_end(const struct cell *c, size_t from)
+{
+	size_t i = from;
+
+	while (i < c->good.n && c->good.v[i].boot == c->good.v[from].boot)
+		i++;
+	return i;
+}
+
+/* boot_mean() - mean of one boot's runs in a cell; NAN when it has none */
+static double boot_mean(const struct cell *c, const struct boot_record *b,
+			double (*of)(const struct sample *s))
+{
+	for (size_t i = 0; c && i < c->good.n; i = boot_end(c, i)) {
+		if (c->good.v[i].boot == b)
+			return range_mean(c, i, boot_end(c, i) - i, of);
+	}
+	return NAN;
+}
+
+/* half_widths() - over boots: the boot is the unit of replication */
+static void half_widths(const struct cell *c, const struct cell *no_load,
+			struct cell_figures *f)
+{
+	double *time = xcalloc(c->good.n + 1, sizeof(double));
+	double *rate = xcalloc(c->good.n + 1, sizeof(double));
+	double *ratio = xcalloc(c->good.n + 1, sizeof(double));
+	size_t ratios = 0;
+
+	for (size_t i = 0; i < c->good.n; i = boot_end(c, i)) {
+		const struct boot_record *b = c->good.v[i].boot;
+		double base = boot_mean(no_load, b, sample_time_s);
+
+		time[f->boots] = boot_mean(c, b, sample_time_s);
+		rate[f->boots] = boot_mean(c, b, sample_loads) /
+				 time[f->boots];
+		if (isfinite(base))
+			ratio[ratios++] = time[f->boots] / base;
+		f->boots++;
+	}
+	f->time_hw_s = stats_half_width(time, f->boots, CONFIDENCE);
+	f->loads_per_s_hw = stats_half_width(rate, f->boots, CONFIDENCE);
+	f->ratio_hw = stats_half_width(ratio, ratios, CONFIDENCE);
+	free(time);
+	free(rate);
+	free(ratio);
+}
+
+void cell_compute(const struct table *t, size_t load, size_t kernel,
+		  struct cell_figures *f)
+{
+	const struct cell *c = table_cell(t, load, kernel);
+	const struct cell *no_load = table_no_load(t, kernel);
+	double n = c->good.n ? (double)c->good.n : NAN;
+	double job = cell_mean(c, sample_job_s);
+	double burden = cell_mean(c, sample_load_s);
+	double cpu = 0;
+
+	*f = (struct cell_figures) { .runs = c->good.n };
+	half_widths(c, no_load, f);
+	f->time_s = cell_mean(c, sample_time_s);
+	f->cpu_pct = 100 * job / f->time_s;
+	f->loads = cell_mean(c, sample_loads);
+	f->loads_per_s = f->loads / f->time_s;
+	f->lcpu_pct = 100 * burden / f->time_s;
+	f->ratio = no_load ? f->time_s / cell_mean(no_load, sample_time_s)
+			   : NAN;
+	for (int fig = FIG_CPU_USER_NS; fig <= FIG_CPU_STEAL_NS; fig++) {
+		double sum = cell_sum(c, (enum run_figure)fig);
+
+		cpu += isnan(sum) ? 0 : sum;
+	}
+	f->idle_pct = cpu > 0 ? 100 * cell_sum(c, FIG_CPU_IDLE_NS) / cpu : NAN;
+	f->iowait_pct = cpu > 0 ? 100 * cell_sum(c, FIG_CPU_IOWAIT_NS) / cpu
+				: NAN;
+	f->swap_in_pages = cell_sum(c, FIG_VM_PSWPIN) / n;
+	f->swap_out_pages = cell_sum(c, FIG_VM_PSWPOUT) / n;
+	f->job_pct = job + burden > 0 ? 100 * job / (job + burden) : NAN;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * table.h - the boots of one `kontest run` as loads x kernels
+ */
+#ifndef KONTEST_TABLE_H
+#define KONTEST_TABLE_H
+
+#include "results/record.h"
+
+/* struct sample - a good run and the boot it belongs to */
+struct sample {
+	const struct boot_record *boot;
+	const struct run_record *run;
+};
+DEFINE_VECTOR(samples, struct sample)
+
+/**
+ * struct cell - one kernel under one load
+ * @good: its good runs, boot by boot
+ * @notes: a line on each run that is missing, failed or censored; owned
+ */
+struct cell {
+	struct samples good;
+	struct strings notes;
+};
+
+/**
+ * struct table_kernel - a kernel of the plan
+ * @order: its position in the plan
+ * @label: from the first boot, which owns it
+ * @first: its first boot
+ */
+struct table_kernel {
+	int64_t order;
+	const char *label;
+	const struct boot_record *first;
+};
+DEFINE_VECTOR(table_kernels, struct table_kernel)
+
+/**
+ * struct table - loads in the plan's order x kernels in the plan's order
+ * @kernels: the kernels that have a boot
+ * @loads: names, owned by the boots
+ * @cells: loads.n * kernels.n of them, load by load; see table_cell()
+ */
+struct table {
+	struct table_kernels kernels;
+	struct strings loads;
+	struct cell *cells;
+};
+
+/* table_make() - sort @boots (kernel, number, id) and lay them out; the table
+ * points into them, so free it first */
+void table_make(struct table *t, struct boot_records *boots);
+void table_free(struct table *t);
+const struct cell *table_cell(const struct table *t, size_t load,
+			      size_t kernel);
+/* table_no_load() - the same kernel's no_load cell, or NULL */
+const struct cell *table_no_load(const struct table *t, size_t kernel);
+
+/* sample_ns(), ... - derived figures of one run; NAN when it has them not */
+double sample_time_s(const struct sample *s);
+double sample_job_s(const struct sample *s);	/* user + system */
+double sample_load_s(const struct sample *s);	/* of the load; 0 when none ran */
+double sample_loads(const struct sample *s);	/* done / per_load */
+double sample_figure(const struct sample *s, enum run_figure f);
+
+/* cell_mean() - mean over the good runs; NAN when there is none or one of them
+ * has it not */
+double cell_mean(const struct cell *c, double (*of)(const struct sample *s));
+
+/**
+ * struct cell_figures - exact derived figures of a cell
+ * @boots: boots with a good run
+ * @runs: good runs
+ * @time_s: mean of the window
+ * @cpu_pct: the job's CPU time / Time, in %
+ * @loads: mean of the Loads done in the window
+ * @loads_per_s: Loads / Time
+ * @lcpu_pct: the load's CPU time in the window / Time, in %
+ * @ratio: Time / the same kernel's no_load Time
+ * @idle_pct, @iowait_pct: of all CPUs' time in the window
+ * @swap_in_pages, @swap_out_pages: mean of the pages in the window
+ * @job_pct: the job's share of the CPU time of job and load
+ * @time_hw_s, @loads_per_s_hw, @ratio_hw: half-widths of the 95 % confidence
+ *	interval; the observations are the boots' own means, since the boot is
+ *	what was replicated. The ratio's are paired within each boot.
+ *
+ * Means are over all good runs, percentages are ratios of sums. NAN: cannot
+ * be computed.
+ */
+struct cell_figures {
+	size_t boots, runs;
+	double time_s, time_hw_s;
+	double cpu_pct;
+	double loads, loads_per_s, loads_per_s_hw;
+	double lcpu_pct;
+	double ratio, ratio_hw;
+	double idle_pct, iowait_pct;
+	double swap_in_pages, swap_out_pages;
+	double job_pct;
+};
+
+void cell_compute(const struct table *t, size_t load, size_t kernel,
+		  struct cell_figures *f);
+
+#endif
