@@ -58,6 +58,7 @@ struct load_args {
  *       NULL: nothing runs (no_load, cacherun)
  * @keeps_cache: the driver does not drop caches before it (cacherun)
  * @work_disk: it needs a real work disk, a tmpfs will not do
+ * @other_disk: its @dir is on the other disk
  */
 struct load_ops {
 	const char *name;
@@ -66,6 +67,7 @@ struct load_ops {
 	int (*run)(const struct load_args *a);
 	bool keeps_cache;
 	bool work_disk;
+	bool other_disk;
 };
 
 /**
