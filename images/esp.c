@@ -174,12 +174,12 @@ static int make_fat(const char *image, uint64_t off,
 	cleanup_free char *offset = xasprintf("%llu", (unsigned long long)(off / SECTOR));
 	cleanup_free char *per = xasprintf("%u", l->cluster / SECTOR);
 	cleanup_free char *kib = xasprintf("%llu", (unsigned long long)(l->size / 1024));
-	/* -a: no alignment, which would only make it larger */
+	/* -a: no alignment, which would only make it larger; --invariant first,
+	 * because it sets an id of its own */
 	const char *const argv[] = {
-		"mkfs.fat", "-F", "16", "-S", "512", "-s", per, "-R", "1",
+		"mkfs.fat", "--invariant", "-F", "16", "-S", "512", "-s", per, "-R", "1",
 		"-r", "512", "-a", "-g", "255/63", "-D", "0x80", "-M", "0xf8",
-		"-h", offset, "-i", id, "-n", LABEL, "--mbr=n", "--invariant",
-		"--offset", offset, image, kib, NULL
+		"-h", offset, "-i", id, "-n", LABEL, "--mbr=n", "--offset", offset, image, kib, NULL
 	};
 	struct proc_opts opts = { .env = env };
 
