@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * plan.h - the guest plan (results/journal.h says what is in it)
+ */
+#ifndef KONTEST_GUEST_PLAN_H
+#define KONTEST_GUEST_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "guest/util.h"
+
+#define PLAN_NAME_MAX 64
+
+/**
+ * struct plan_rates - limits of a disk; 0: none
+ * @rbps, @wbps: bytes a second. @riops, @wiops: requests a second
+ */
+struct plan_rates {
+	uint64_t rbps, wbps, riops, wiops;
+};
+
+/* struct plan_size - size of a load, in its own unit */
+struct plan_size {
+	char load[PLAN_NAME_MAX];
+	uint64_t size;
+};
+
+/**
+ * struct plan - see journal.h for the members
+ * @runs: names of loads, one a run, in order; owned, as @sizes
+ */
+struct plan {
+	unsigned int cpus;
+	uint64_t mem;
+	bool exact;
+	char job[PLAN_NAME_MAX];
+	unsigned int jobs;
+	uint64_t seed;
+	unsigned int lead_ms;
+	unsigned int run_timeout_s;
+	unsigned int sample_ms;
+	struct plan_rates io_work, io_other, io_swap;
+	struct plan_size *sizes;
+	size_t nsizes;
+	char (*runs)[PLAN_NAME_MAX];
+	size_t nruns;
+};
+
+/**
+ * plan_parse() - read a guest plan
+ * @text: the plan, changed while it is read
+ * @p: result; plan_free() ends it, also after a failure
+ * @f: names the line and what is wrong with it
+ *
+ * Strict: an unknown key, a key given twice or left out, or a value that is
+ * not what it should be, is a failure.
+ */
+int plan_parse(char *text, struct plan *p, struct fail *f);
+void plan_free(struct plan *p);
+/**
+ * plan_fill() - cpus, mem or jobs given as 0 mean what the machine has
+ * @cpus: online. @ram_bytes: of RAM
+ *
+ * The plan that an image carries cannot know the machine. jobs: 4 a CPU.
+ */
+void plan_fill(struct plan *p, unsigned int cpus, uint64_t ram_bytes);
+/* plan_size() - size of a load, 0 when the plan has none */
+uint64_t plan_size(const struct plan *p, const char *load);
+
+#endif

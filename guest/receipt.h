@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * receipt.h - what the guest got, for the host to compare with the profile
+ */
+#ifndef KONTEST_GUEST_RECEIPT_H
+#define KONTEST_GUEST_RECEIPT_H
+
+#include "guest/disks.h"
+#include "guest/journal_write.h"
+
+/**
+ * receipt_write() - gather it and append the RECEIPT record
+ * @cgroup2: cgroup v2 is in use
+ */
+int receipt_write(struct jw *j, const struct disk disks[DISK_ROLES],
+		  bool cgroup2, struct fail *f);
+
+#endif
