@@ -88,7 +88,6 @@ static void put_origin(const struct report *r, struct buf *b)
 	put_named(&line, "profile", json_object_get(ctx, "profile"), "name");
 	put_named(&line, "job", json_object_get(ctx, "job"), "name");
 	put_named(&line, "accelerator", json_object_get(ctx, "accel"), NULL);
-	put_named(&line, "QEMU", json_object_get(ctx, "qemu"), "version");
 	put_left(b, line.data, 0);
 	buf_adds(b, "\n");
 }

@@ -20,6 +20,7 @@
 
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
+#include "results/columns.h"
 #include "results/journal_file.h"
 #include "results/record.h"
 
@@ -426,5 +427,45 @@ int store_boots(struct store *s, const char *run_id, struct strings *paths,
 	if (paths->n == before)
 		return error_set(err, 0, "no run '%s' in store '%s'", run_id,
 				 s->path);
+	return 0;
+}
+
+static void list_row(sqlite3_stmt *st, FILE *out)
+{
+	time_t start = (time_t)(sqlite3_column_int64(st, 1) / 1000000);
+	int boots = sqlite3_column_int(st, 3), good = sqlite3_column_int(st, 4);
+	char *plan = text_clean((const char *)sqlite3_column_text(st, 2), NULL);
+	char when[32] = "-";
+	struct tm tm;
+
+	if (start && gmtime_r(&start, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	fprintf(out, "%s  %-20s  %3d boots, ", sqlite3_column_text(st, 0), when,
+		boots);
+	if (good == boots)
+		fputs("all ok", out);
+	else
+		fprintf(out, "%d not ok", boots - good);
+	fprintf(out, "  %s\n", plan);
+	free(plan);
+}
+
+int store_list(struct store *s, FILE *out, struct error *err)
+{
+	cleanup_stmt sqlite3_stmt *st = NULL;
+	static const char sql[] =
+		"SELECT run_id, min(started_us), min(plan), count(*),"
+		" sum(verdict = 'ok') FROM boot"
+		" GROUP BY run_id ORDER BY max(started_us) DESC, run_id";
+	int rc;
+
+	if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK)
+		return db_error(s, "read", err);
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW)
+		list_row(st, out);
+	if (rc != SQLITE_DONE)
+		return db_error(s, "read", err);
+	if (fflush(out) || ferror(out))
+		return error_set(err, errno, "print the list of runs");
 	return 0;
 }

@@ -41,6 +41,9 @@ int store_find(struct store *s, const char *prefix, char run_id[UUID_TEXT],
  * kernel, boot number, id; -1 when the run is unknown. Owned by the caller. */
 int store_boots(struct store *s, const char *run_id, struct strings *paths,
 		struct error *err);
+/* store_list() - a line a `kontest run`, newest first: id, start (UTC), plan,
+ * boots, how they ended */
+int store_list(struct store *s, FILE *out, struct error *err);
 /* store_load() - read one of them, check it against its name; -1 when it is
  * damaged, which was said on stderr: one bad journal spoils no report */
 int store_load(const char *path, struct boot_record *b);

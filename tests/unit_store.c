@@ -144,6 +144,30 @@ static void finds_by_prefix(void **state)
 	assert_int_equal(store_find(f->s, "2", run, &f->err), -1);
 }
 
+static void lists_runs(void **state)
+{
+	struct fixture *f = *state;
+	char id[SHA256_HEX], *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	must(store_open(f->db, &f->s, &f->err), &f->err);
+	make_journal(f->journal, RUN_A, 1, "2026-01-31T10:00:00Z");
+	must(store_add(f->s, f->journal, id, &f->err), &f->err);
+	make_journal(f->journal, RUN_B, 1, "2026-01-31T11:00:00Z");
+	append(f->journal, JOURNAL_VERDICT, "{\"verdict\":\"hung\"}");
+	must(store_add(f->s, f->journal, id, &f->err), &f->err);
+	must(store_list(f->s, out, &f->err), &f->err);
+	fclose(out);
+	assert_string_equal(text,
+		RUN_B "  2026-01-31T11:00:00Z    1 boots, 1 not ok  p\n"
+		RUN_A "  2026-01-31T10:00:00Z    1 boots, all ok  p\n");
+	free(text);
+	out = fopen("/dev/full", "w");
+	assert_int_equal(store_list(f->s, out, &f->err), -1);
+	fclose(out);
+}
+
 static void rebuild_skips_the_damaged(void **state)
 {
 	struct fixture *f = *state;
@@ -406,7 +430,7 @@ int main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(adds_once), T(finds_by_prefix),
+		T(adds_once), T(finds_by_prefix), T(lists_runs),
 		T(rebuild_skips_the_damaged), T(rebuilds_from_nothing),
 		T(several_writers), T(refuses_other_files),
 		T(read_only_directory), T(no_room_for_a_journal),
