@@ -179,7 +179,8 @@ static int make_fat(const char *image, uint64_t off,
 	const char *const argv[] = {
 		"mkfs.fat", "--invariant", "-F", "16", "-S", "512", "-s", per, "-R", "1",
 		"-r", "512", "-a", "-g", "255/63", "-D", "0x80", "-M", "0xf8",
-		"-h", offset, "-i", id, "-n", LABEL, "--mbr=n", "--offset", offset, image, kib, NULL
+		"-h", offset, "-i", id, "-n", LABEL, "--mbr=n",
+		"--offset", offset, image, kib, NULL
 	};
 	struct proc_opts opts = { .env = env };
 
