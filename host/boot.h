@@ -29,6 +29,7 @@ struct boot_disk {
  * @uri: libvirt URI, or NULL for the embedded driver
  * @dir: a directory of this boot's own: libvirt root, console.log, domain.xml
  * @profile: machine to imitate
+ * @emulator: QEMU's path; NULL: $KONTEST_QEMU or the one in PATH
  * @accel: ACCEL_KVM, ACCEL_TCG or ACCEL_EXACT (never AUTO)
  * @vmlinuz, @initrd: direct boot
  * @cmdline: kernel command line
@@ -43,6 +44,7 @@ struct boot_config {
 	const char *name;
 	const char *uri;
 	const char *dir;
+	const char *emulator;
 	const struct profile *profile;
 	enum accel accel;
 	const char *vmlinuz, *initrd, *cmdline;

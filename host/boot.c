@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "host/boot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "host/domain.h"
+#include "host/virt.h"
+#include "host/watch.h"
+#include "results/base/cleanup.h"
+#include "results/base/file.h"
+#include "results/base/proc.h"
+
+/* Told to stop, we have this long for an orderly end; then we just die, and
+ * QEMU's guard does the rest. */
+#define STOP_GRACE_S 6
+
+static volatile sig_atomic_t stop_signal;
+
+/**
+ * struct boot - a boot on its way
+ * @cfg: as the caller gave it, with absolute paths
+ * @paths: these paths; owned
+ * @qemu: that runs it
+ * @virt: libvirt
+ * @watch: what came so far
+ * @console_fd: console.log, -1 until it is there
+ * @tail: the journal; fd -1 when the boot has none
+ * @lost: why the journal cannot be followed any more
+ * @start: host time
+ */
+struct boot {
+	struct boot_config cfg;
+	struct strings paths;
+	struct qemu_info qemu;
+	struct virt virt;
+	struct watch watch;
+	int console_fd;
+	struct journal_tail tail;
+	struct error lost;
+	struct timespec start;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+static void on_stop(int sig)
+{
+	stop_signal = sig;
+	alarm(STOP_GRACE_S);
+}
+
+/* The caller's death is a reason to stop like any other. */
+static int catch_signals(struct error *err)
+{
+	struct sigaction sa = { .sa_handler = on_stop };
+
+	stop_signal = 0;
+	if (sigaction(SIGINT, &sa, NULL) < 0 ||
+	    sigaction(SIGTERM, &sa, NULL) < 0 ||
+	    sigaction(SIGHUP, &sa, NULL) < 0)
+		return error_set(err, errno, "catch signals");
+	if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
+		return error_set(err, errno, "ask for the parent's death signal");
+	return 0;
+}
+
+static int absolute(struct boot *b, const char **path, const char *what,
+		    int mode, struct error *err)
+{
+	char *real;
+
+	if (!*path)
+		return 0;
+	real = realpath(*path, NULL);
+	if (!real)
+		return error_set(err, errno, "%s '%s'", what, *path);
+	strings_add(&b->paths, real);
+	if (access(real, mode) < 0)
+		return error_set(err, errno, "%s '%s' (see its permissions)",
+				 what, *path);
+	*path = real;
+	return 0;
+}
+
+/* libvirt and QEMU work in other directories, and say less clearly what is
+ * wrong with a file. */
+static int check_files(struct boot *b, struct error *err)
+{
+	struct boot_config *c = &b->cfg;
+	struct {
+		struct boot_disk *disk;
+		const char *what;
+	} d[] = {
+		{ &c->system, "system disk" }, { &c->work, "work disk" },
+		{ &c->other, "other disk" }, { &c->swap, "swap disk" },
+		{ &c->results, "results disk" },
+	};
+
+	if (absolute(b, &c->dir, "directory", W_OK | X_OK, err) < 0 ||
+	    absolute(b, &c->vmlinuz, "kernel", R_OK, err) < 0 ||
+	    absolute(b, &c->initrd, "initramfs", R_OK, err) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(d) / sizeof(*d); i++) {
+		bool read = d[i].disk->readonly || d[i].disk->scratch;
+
+		if (absolute(b, &d[i].disk->path, d[i].what,
+			     read ? R_OK : R_OK | W_OK, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* In exact mode a private mapping does what these do for virtio disks. */
+static int make_overlays(const struct boot *b, struct error *err)
+{
+	struct domain_disk d[DOMAIN_DISKS];
+	size_t n = domain_disks(&b->cfg, d);
+
+	for (size_t i = 0; b->cfg.accel != ACCEL_EXACT && i < n; i++) {
+		cleanup_free char *to = domain_overlay(&b->cfg, d[i].role);
+		cleanup_free char *tool = NULL;
+		const char *argv[] = { NULL, "create", "-q", "-f", "qcow2",
+				       "-F", "raw", "-b", d[i].disk->path, to,
+				       NULL };
+
+		if (!d[i].disk->scratch)
+			continue;
+		tool = proc_find("qemu-img");
+		if (!tool)
+			return error_set(err, 0,
+				"no qemu-img in PATH: install the Debian package qemu-utils (make deps does)");
+		argv[0] = tool;
+		if (proc_run(argv, NULL, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void remove_overlays(const struct boot *b)
+{
+	struct domain_disk d[DOMAIN_DISKS];
+	size_t n = domain_disks(&b->cfg, d);
+
+	for (size_t i = 0; i < n; i++) {
+		cleanup_free char *path = domain_overlay(&b->cfg, d[i].role);
+
+		if (d[i].disk->scratch)
+			(void)!unlink(path);
+	}
+}
+
+static int start(struct boot *b, struct error *err)
+{
+	cleanup_free char *log = xasprintf("%s/libvirt.log", b->cfg.dir);
+	cleanup_free char *console = xasprintf("%s/console.log", b->cfg.dir);
+	cleanup_free char *xml_path = xasprintf("%s/domain.xml", b->cfg.dir);
+	cleanup_free char *xml = NULL;
+
+	if (b->cfg.results.path) {
+		b->tail.fd = open(b->cfg.results.path, O_RDONLY | O_CLOEXEC);
+		if (b->tail.fd < 0)
+			return error_set(err, errno, "open '%s'",
+					 b->cfg.results.path);
+	}
+	/* An old one would be taken for this boot's. */
+	if (unlink(console) < 0 && errno != ENOENT)
+		return error_set(err, errno, "remove '%s'", console);
+	if (make_overlays(b, err) < 0 ||
+	    virt_open(&b->virt, b->cfg.uri, b->qemu.path, log, err) < 0)
+		return -1;
+	b->cfg.emulator = b->virt.embedded ? b->virt.embed.emulator
+					   : b->qemu.path;
+	xml = domain_xml(&b->cfg, err);
+	if (!xml || file_write(xml_path, xml, strlen(xml), err) < 0)
+		return -1;
+	clock_gettime(CLOCK_REALTIME, &b->start);
+	watch_init(&b->watch, b->cfg.deadline_s, b->cfg.silence_s, now_ms());
+	return virt_start(&b->virt, xml, err);
+}
+
+static void read_console(struct boot *b)
+{
+	cleanup_free char *path = NULL;
+	char data[16384];
+	ssize_t n;
+
+	if (b->console_fd < 0) {
+		path = xasprintf("%s/console.log", b->cfg.dir);
+		b->console_fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	while (b->console_fd >= 0 &&
+	       (n = read(b->console_fd, data, sizeof(data))) > 0)
+		watch_console(&b->watch, data, (size_t)n, now_ms());
+}
+
+static void read_journal(struct boot *b)
+{
+	struct journal_entry e = { 0 };
+	int got = 0;
+
+	while (b->tail.fd >= 0 && !*b->lost.text &&
+	       (got = journal_next(&b->tail, &e, &b->lost)) > 0) {
+		watch_record(&b->watch, &e, now_ms());
+		free(e.payload);
+		e = (struct journal_entry){ 0 };
+	}
+	if (got < 0 && !*b->lost.text)
+		error_set(&b->lost, 0, "the journal cannot be read");
+}
+
+static enum watch_end supervise(struct boot *b)
+{
+	for (;;) {
+		if (virt_wait(&b->virt, &b->lost) < 0)
+			return WATCH_VANISHED;
+		read_journal(b);
+		read_console(b);
+		if (stop_signal)
+			return WATCH_INTERRUPTED;
+		if (b->virt.gone)
+			return b->virt.how;
+		if (*b->lost.text || watch_due(&b->watch, now_ms()))
+			return WATCH_ENDED_BY_US;
+	}
+}
+
+static void add_line(void *arg, const char *line)
+{
+	json_array_append_new(arg, json_string(line));
+}
+
+static char *verdict_payload(const struct boot *b, enum verdict v,
+			     const char *evidence)
+{
+	json_t *lines = json_array();
+	struct timespec end;
+	struct tm tm;
+	char iso[32];
+	char *text;
+	json_t *o;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	gmtime_r(&b->start.tv_sec, &tm);
+	strftime(iso, sizeof(iso), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	watch_tail(&b->watch, add_line, lines);
+	o = json_pack("{s:s, s:s, s:o, s:{s:s, s:f}}",
+		      "verdict", verdict_name(v), "evidence", evidence,
+		      "console", lines, "host", "start", iso, "seconds",
+		      (double)(end.tv_sec - b->start.tv_sec) +
+		      (double)(end.tv_nsec - b->start.tv_nsec) / 1e9);
+	text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+	json_decref(o);
+	return text;
+}
+
+static int conclude(struct boot *b, enum watch_end how, enum verdict *verdict,
+		    struct error *err)
+{
+	struct buf evidence CLEANUP(buf_free) = { 0 };
+	struct buf text CLEANUP(buf_free) = { 0 };
+	cleanup_free char *payload = NULL;
+
+	if (*b->lost.text && !b->watch.end) {
+		*verdict = VERDICT_KILLED;
+		buf_printf(&evidence, "the boot could not be followed: %s",
+			   b->lost.text);
+	} else {
+		*verdict = watch_verdict(&b->watch, how, &evidence);
+	}
+	/* Journals are UTF-8, whatever a path in an error text may be. */
+	for (size_t i = 0; i < evidence.len; i++) {
+		char c = evidence.data[i];
+
+		buf_add(&text, (unsigned char)c < 0x80 ? &c : "?", 1);
+	}
+	payload = verdict_payload(b, *verdict, text.data);
+	if (!payload)
+		return error_set(err, 0, "the verdict's text could not be made");
+	if (!b->cfg.results.path)
+		return 0;
+	return journal_append(b->cfg.results.path, JOURNAL_VERDICT, payload,
+			      err);
+}
+
+static void boot_free(struct boot *b)
+{
+	virt_close(&b->virt);
+	remove_overlays(b);
+	watch_free(&b->watch);
+	cleanup_closep(&b->console_fd);
+	cleanup_closep(&b->tail.fd);
+	qemu_info_free(&b->qemu);
+	strings_clear(&b->paths);
+	alarm(0);
+}
+
+int boot_run(const struct boot_config *cfg, enum verdict *verdict,
+	     struct error *err)
+{
+	struct boot b CLEANUP(boot_free) = {
+		.cfg = *cfg,
+		.virt.embed.lock_fd = -1,
+		.console_fd = -1,
+		.tail = { .fd = -1, .off = JOURNAL_LOG_OFF },
+	};
+	enum watch_end how;
+
+	if (catch_signals(err) < 0 || qemu_probe(&b.qemu, err) < 0 ||
+	    check_files(&b, err) < 0 || start(&b, err) < 0)
+		return -1;
+	how = supervise(&b);
+	/* Nobody may write any more when the last records are read. */
+	virt_close(&b.virt);
+	read_journal(&b);
+	read_console(&b);
+	return conclude(&b, how, verdict, err);
+}
