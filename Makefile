@@ -47,7 +47,8 @@ guest_cflags := -std=gnu11 -D_GNU_SOURCE -I. -O2 $(WARN) -ffile-prefix-map=$(TOP
 	-DKONTEST_VERSION='"$(VERSION)"'
 guest_ldflags := -static -Wl,--build-id=none -Wl,-s
 
-host_src  := $(wildcard results/base/*.c results/*.c images/*.c host/*.c)
+host_src  := $(wildcard results/base/*.c results/*.c images/*.c host/*.c) \
+	     $(filter-out loads/%_main.c,$(wildcard loads/*.c))
 guest_src := $(wildcard guest/*.c loads/*.c)
 unit_src  := $(wildcard tests/unit_*.c)
 
@@ -55,7 +56,7 @@ host_obj  := $(host_src:%.c=$(O)/%.o)
 lib_obj   := $(filter-out $(O)/host/main.o,$(host_obj))
 guest_obj := $(guest_src:%.c=$(O)/static/%.o)
 # What of the guest runs on the host too, for unit tests: all but its main().
-guest_lib := $(patsubst %.c,$(O)/%.o,$(filter-out guest/main.c,$(guest_src)))
+guest_lib := $(patsubst %.c,$(O)/%.o,$(filter-out guest/main.c,$(wildcard guest/*.c)))
 unit_bin  := $(unit_src:tests/%.c=$(O)/tests/%)
 
 kontest := $(O)/kontest

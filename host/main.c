@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "host/cmd.h"
-#include "host/embed.h"
 #include "host/paths.h"
 #include "results/base/cleanup.h"
 #include "results/report.h"
@@ -127,8 +126,6 @@ int main(int argc, char **argv)
 {
 	const struct cmd *c;
 
-	/* QEMU is started through this same program: see embed.h. */
-	embed_reexec(argc, argv);
 	if (argc < 2) {
 		help(NULL);
 		return EXIT_USAGE;

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/exact.h"
+#include "host/domain.h"
+#include "results/base/cleanup.h"
 #include "results/journal.h"
 
 /* Firmware keeps some RAM back (ACPI tables, the hole below 1 MiB). */
@@ -69,7 +70,6 @@ static bool disks_match(json_t *o, const struct receipt_check *c, char *why,
 	       disk_matches(o, "results", true, JOURNAL_DISK_BYTES, why, why_len);
 }
 
-/* In exact mode the VM has that much more RAM as its NVDIMMs cost it. */
 static bool memory_matches(json_t *o, const struct receipt_check *c, char *why,
 			   size_t why_len)
 {
@@ -77,10 +77,6 @@ static bool memory_matches(json_t *o, const struct receipt_check *c, char *why,
 	int64_t promised = (int64_t)p->memory, ram = number(o, "ram_bytes");
 	int64_t swap = p->swap.present ? (int64_t)p->swap.size - 4096 : 0;
 
-	if (c->accel == ACCEL_EXACT)
-		promised += (int64_t)exact_extra_memory(
-			c->system_bytes + p->work.size + p->other.size +
-			p->swap.size + JOURNAL_DISK_BYTES);
 	if (ram > promised || ram < promised - RAM_SLACK) {
 		snprintf(why, why_len, "the guest has %lld bytes of RAM, not %lld",
 			 (long long)ram, (long long)promised);
@@ -98,6 +94,9 @@ static bool memory_matches(json_t *o, const struct receipt_check *c, char *why,
 bool receipt_matches(const char *payload, void *data, char *why, size_t why_len)
 {
 	const struct receipt_check *c = data;
+	cleanup_free char *cmdline = c->accel == ACCEL_EXACT
+					     ? exact_cmdline(c->cmdline)
+					     : xstrdup(c->cmdline);
 	json_t *o = json_loads(payload, 0, NULL);
 	bool same = false;
 
@@ -109,9 +108,9 @@ bool receipt_matches(const char *payload, void *data, char *why, size_t why_len)
 	else if (strcmp(string(o, "release"), c->release))
 		snprintf(why, why_len, "the guest runs kernel %s, not %s",
 			 string(o, "release"), c->release);
-	else if (strcmp(string(o, "cmdline"), c->cmdline))
+	else if (strcmp(string(o, "cmdline"), cmdline))
 		snprintf(why, why_len, "the kernel's command line is '%s', not '%s'",
-			 string(o, "cmdline"), c->cmdline);
+			 string(o, "cmdline"), cmdline);
 	else
 		same = memory_matches(o, c, why, why_len) &&
 		       disks_match(o, c, why, why_len);
