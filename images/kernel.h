@@ -7,6 +7,7 @@
 
 #include "images/cache.h"
 #include "results/base/digest.h"
+#include "results/base/text.h"
 
 /**
  * struct kernel - one candidate; strings owned
@@ -14,12 +15,16 @@
  * @spec: what the user gave: debian:PACKAGE, FILE.deb, bzImage, build tree
  * @kind: "debian", "deb", "bzImage", "tree"
  * @release: uname -r, read from the image itself
+ * @package: name of the package that it came in, else NULL
  * @package_version: of a package, else NULL
  * @vmlinuz: path of the bzImage in the cache
- * @modules: directory in the cache with every .ko (decompressed or not) below
- *           it, or NULL when there are none
+ * @modules: directory in the cache with the modules that a boot may need
+ *           (decompressed, each with what it depends on), or NULL when there
+ *           are none
  * @builtin: path of modules.builtin, or NULL
  * @config: path of the configuration, or NULL when none could be found
+ * @judged: only when there is no @config: path of what could be told of it from
+ *          the image alone
  * @digest: SHA-256 of the bzImage
  */
 struct kernel {
@@ -27,11 +32,13 @@ struct kernel {
 	char *spec;
 	char *kind;
 	char *release;
+	char *package;
 	char *package_version;
 	char *vmlinuz;
 	char *modules;
 	char *builtin;
 	char *config;
+	char *judged;
 	char digest[SHA256_HEX];
 };
 
@@ -51,13 +58,20 @@ void kernel_free(struct kernel *k);
  * kernel_preflight() - can this kernel run a boot of ours?
  * @k: the kernel
  * @exact: it will be asked to run in exact mode (NVDIMM disks)
- * @notes: gets one line a missing feature that costs a figure only
+ * @notes: gets one line a missing feature that costs a figure only, may be NULL
  * @err: on refusal names every missing CONFIG_ option that is needed
  *
  * Return: 0 when it can, -1 when not.
  */
 int kernel_preflight(const struct kernel *k, bool exact, struct strings *notes,
 		     struct error *err);
+
+/* enum kernel_bus - how a measured boot's disks are attached (pc-i440fx has
+ * PIIX3 IDE, q35 has AHCI) */
+enum kernel_bus { KERNEL_BUS_VIRTIO, KERNEL_BUS_AHCI, KERNEL_BUS_PIIX };
+/* kernel_disk_bus() - the fastest that the kernel has drivers for */
+int kernel_disk_bus(const struct kernel *k, enum kernel_bus *bus,
+		    struct error *err);
 
 /**
  * struct initramfs - a built initial RAM file system

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kernel_deb.c - a kernel from a Debian package
+ *
+ * A .deb is an ar archive of debian-binary, control.tar.* and data.tar.*. It is
+ * streamed once and held in memory: nothing is unpacked that is not needed.
+ */
+#include <archive.h>
+#include <archive_entry.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "images/kernel_parts.h"
+#include "results/base/cleanup.h"
+#include "results/base/text.h"
+
+#define BLOCK_BYTES (256 * 1024)
+
+static void archive_freep(struct archive **a)
+{
+	if (*a)
+		archive_read_free(*a);
+}
+
+static int damaged(const char *deb, struct archive *a, struct error *err)
+{
+	const char *why = archive_error_string(a);
+
+	return error_set(err, 0, "'%s': cut short or damaged (%s); fetch or copy it again",
+			 deb, why ? why : "it ends too early");
+}
+
+/* The inner archive reads what the outer one has at hand, without copying. */
+static la_ssize_t read_member(struct archive *inner, void *data,
+			      const void **block)
+{
+	struct archive *outer = data;
+	la_int64_t off;
+	size_t size;
+	int ret = archive_read_data_block(outer, block, &size, &off);
+
+	if (ret == ARCHIVE_EOF)
+		return 0;
+	if (ret != ARCHIVE_OK) {
+		archive_set_error(inner, archive_errno(outer), "%s",
+				  archive_error_string(outer));
+		return -1;
+	}
+	return (la_ssize_t)size;
+}
+
+static int take(struct archive *a, struct archive_entry *entry, const char *deb,
+		size_t max, struct buf *out, struct error *err)
+{
+	la_int64_t size = archive_entry_size(entry);
+	size_t done = 0;
+
+	if (size < 0 || (uint64_t)size > max)
+		return error_set(err, 0, "'%s': %s in it has %lld bytes, more than a kernel's has; it is damaged",
+				 deb, archive_entry_pathname(entry), (long long)size);
+	buf_free(out);
+	out->data = xmalloc((size_t)size + 1);
+	out->cap = (size_t)size + 1;
+	while (done < (size_t)size) {
+		la_ssize_t n = archive_read_data(a, out->data + done, (size_t)size - done);
+
+		if (n <= 0) {
+			buf_free(out);
+			return damaged(deb, a, err);
+		}
+		done += (size_t)n;
+	}
+	out->len = done;
+	out->data[done] = '\0';
+	return 0;
+}
+
+/* A field of the control file, or NULL; owned by the caller. */
+static char *control_field(const char *text, const char *field)
+{
+	size_t len = strlen(field);
+
+	while (text && *text) {
+		if (strncmp(text, field, len) == 0 && text[len] == ':') {
+			text += len + 1;
+			text += strspn(text, " \t");
+			return xstrndup(text, strcspn(text, "\n"));
+		}
+		text = strchr(text, '\n');
+		text = text ? text + 1 : NULL;
+	}
+	return NULL;
+}
+
+static int take_control(struct archive *a, struct archive_entry *entry,
+			const char *deb, struct kernel_parts *p,
+			struct error *err)
+{
+	CLEANUP(buf_free) struct buf text = { 0 };
+	cleanup_free char *arch = NULL;
+
+	if (strcmp(archive_entry_pathname(entry), "./control") != 0 &&
+	    strcmp(archive_entry_pathname(entry), "control") != 0)
+		return 0;
+	if (take(a, entry, deb, KERNEL_TEXT_MAX_BYTES, &text, err) < 0)
+		return -1;
+	free(p->package);
+	free(p->version);
+	p->package = control_field(text.data, "Package");
+	p->version = control_field(text.data, "Version");
+	arch = control_field(text.data, "Architecture");
+	if (!p->package || !p->version || !arch)
+		return error_set(err, 0, "'%s': its control file lacks Package, Version or Architecture; fetch or build it again",
+				 deb);
+	if (strcmp(arch, "amd64") != 0)
+		return error_set(err, 0, "'%s': package %s is for %s; kontest measures x86-64 kernels, give its amd64 package",
+				 deb, p->package, arch);
+	return 0;
+}
+
+static int take_data(struct archive *a, struct archive_entry *entry,
+		     const char *deb, struct kernel_parts *p, struct error *err)
+{
+	const char *path = archive_entry_pathname(entry);
+	const char *in_modules, *rel;
+	struct buf ko = { 0 };
+
+	path += strncmp(path, "./", 2) == 0 ? 2 : 0;
+	if (str_starts(path, "boot/vmlinuz-")) {
+		free(p->where);
+		p->where = xasprintf("%s:/%s", deb, path);
+		return take(a, entry, deb, KERNEL_IMAGE_MAX_BYTES, &p->image, err);
+	}
+	if (str_starts(path, "boot/config-"))
+		return take(a, entry, deb, KERNEL_TEXT_MAX_BYTES, &p->config, err);
+	/* lib/modules/RELEASE/..., or usr/lib/modules/RELEASE/... */
+	in_modules = str_starts(path, "usr/") ? path + 4 : path;
+	if (!str_starts(in_modules, "lib/modules/"))
+		return 0;
+	rel = strchr(in_modules + strlen("lib/modules/"), '/');
+	if (!rel)
+		return 0;
+	if (strcmp(rel, "/modules.builtin") == 0)
+		return take(a, entry, deb, KERNEL_TEXT_MAX_BYTES, &p->builtin, err);
+	if (!modules_is_ko(rel))
+		return 0;
+	if (take(a, entry, deb, KERNEL_IMAGE_MAX_BYTES, &ko, err) < 0)
+		return -1;
+	modules_add(p->modules, rel + 1, ko.data, ko.len);
+	return 0;
+}
+
+typedef int take_fn(struct archive *a, struct archive_entry *entry,
+		    const char *deb, struct kernel_parts *p, struct error *err);
+
+static int read_tar(struct archive *outer, const char *deb, take_fn *fn,
+		    struct kernel_parts *p, struct error *err)
+{
+	CLEANUP(archive_freep) struct archive *a = archive_read_new();
+	struct archive_entry *entry;
+	int ret;
+
+	if (!a || archive_read_support_format_tar(a) != ARCHIVE_OK ||
+	    archive_read_support_filter_xz(a) != ARCHIVE_OK ||
+	    archive_read_support_filter_zstd(a) != ARCHIVE_OK ||
+	    archive_read_support_filter_gzip(a) != ARCHIVE_OK ||
+	    archive_read_support_filter_bzip2(a) != ARCHIVE_OK)
+		return error_set(err, 0, "libarchive lacks tar, xz, zstd, gzip or bzip2");
+	if (archive_read_open(a, outer, NULL, read_member, NULL) != ARCHIVE_OK)
+		return damaged(deb, a, err);
+	while ((ret = archive_read_next_header(a, &entry)) == ARCHIVE_OK)
+		if (archive_entry_filetype(entry) == S_IFREG &&
+		    archive_entry_pathname(entry) && fn(a, entry, deb, p, err) < 0)
+			return -1;
+	return ret == ARCHIVE_EOF ? 0 : damaged(deb, a, err);
+}
+
+static int read_members(struct archive *a, const char *deb,
+			struct kernel_parts *p, struct error *err)
+{
+	bool control = false, data = false;
+	struct archive_entry *entry;
+	int ret;
+
+	while ((ret = archive_read_next_header(a, &entry)) == ARCHIVE_OK) {
+		const char *name = archive_entry_pathname(entry);
+
+		if (name && str_starts(name, "control.tar")) {
+			if (read_tar(a, deb, take_control, p, err) < 0)
+				return -1;
+			control = true;
+		} else if (name && str_starts(name, "data.tar")) {
+			if (read_tar(a, deb, take_data, p, err) < 0)
+				return -1;
+			data = true;
+		}
+	}
+	if (ret != ARCHIVE_EOF)
+		return damaged(deb, a, err);
+	if (!control || !data)
+		return error_set(err, 0, "'%s': cut short: no %s in it; fetch or copy it again",
+				 deb, control ? "data.tar" : "control.tar");
+	return 0;
+}
+
+int kernel_deb_read(const char *deb, struct kernel_parts *p, struct error *err)
+{
+	CLEANUP(archive_freep) struct archive *a = archive_read_new();
+
+	p->modules = modules_new();
+	if (!a || archive_read_support_format_ar(a) != ARCHIVE_OK)
+		return error_set(err, 0, "libarchive cannot read ar archives");
+	if (archive_read_open_filename(a, deb, BLOCK_BYTES) != ARCHIVE_OK)
+		return damaged(deb, a, err);
+	if (read_members(a, deb, p, err) < 0)
+		return -1;
+	if (!p->image.len)
+		return error_set(err, 0, "'%s': package %s has no kernel (no /boot/vmlinuz-*); name a linux-image-... package with amd64 in its name",
+				 deb, p->package);
+	return 0;
+}
