@@ -410,6 +410,45 @@ static void bad_figures_void_the_run(void **state)
 	}
 }
 
+/* Any byte of a payload or the context may be anything: no crash, and what
+ * cannot be understood counts as good in no case. */
+static void changed_bytes(void **state)
+{
+	struct fixture *f = *state;
+	static const char good[] = "{\"run\":1,\"load\":\"no_load\",\"index\":1,\"verdict\":\"ok\",\"wall_ns\":99,\"job\":{\"user_ns\":5,\"exit\":0}}";
+	static const char with[] = "\"{}[],:\\\xff\x01-9eE. n";
+	char *ctx = context_json(RUN_A, "6.1", 0, 1, 1, "2026-01-31T10:00:00Z",
+				 "[\"no_load\"]");
+	char *start = strdup(ctx), rec[sizeof(good)];
+	struct boot_record b;
+
+	for (size_t i = 0; i < strlen(ctx) + sizeof(good) - 1; i++) {
+		char c = with[(i * 7) % (sizeof(with) - 1)];
+
+		strcpy(start, ctx);
+		strcpy(rec, good);
+		if (i < strlen(ctx))
+			start[i] = c;
+		else
+			rec[i - strlen(ctx)] = c;
+		must(journal_create(f->path, RUN_A, PLAN, start, &f->err),
+		     &f->err);
+		append(f->path, JOURNAL_RUN_END, rec);
+		append(f->path, JOURNAL_END, rec);
+		if (boot_record_load(f->path, &b, &f->err)) {
+			assert_true(i < strlen(ctx));
+			assert_null(strchr(f->err.text, '\n'));
+			continue;
+		}
+		assert_true(b.runs.n >= 2);
+		if (run_good(&b, &b.runs.v[0]))
+			assert_true(b.runs.v[0].fig[FIG_WALL_NS] > 0);
+		boot_record_free(&b);
+	}
+	free(start);
+	free(ctx);
+}
+
 static void bad_context_is_named(void **state)
 {
 	struct fixture *f = *state;
@@ -451,7 +490,7 @@ int main(void)
 		T(follows_a_live_file), T(limits_of_create),
 		T(copy_has_the_digest_of_its_bytes), T(only_end_is_success),
 		T(runs_are_typed), T(bad_figures_void_the_run),
-		T(bad_context_is_named),
+		T(bad_context_is_named), T(changed_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
