@@ -381,6 +381,17 @@ static int open_base(const struct base *b, struct error *err)
 	return steal_fd(&fd);
 }
 
+/* mtools would report a full disk in riddles: so its room is taken beforehand. */
+static int reserve_esp(int fd, const char *path, const struct parts *p,
+		       struct error *err)
+{
+	if (!fallocate(fd, 0, (off_t)p->esp_off, (off_t)p->esp.size) ||
+	    errno == EOPNOTSUPP)
+		return 0;
+	return error_set(err, errno, "reserve %llu MiB for '%s': free some space, or choose another directory with XDG_CACHE_HOME",
+			 (unsigned long long)(p->esp.size / MIB), path);
+}
+
 static int assemble(const struct cache *c, const struct base *b,
 		    struct parts *p, const char *path, char hex[SHA256_HEX],
 		    struct error *err)
@@ -394,7 +405,8 @@ static int assemble(const struct cache *c, const struct base *b,
 		return -1;
 	if (ftruncate(f.fd, (off_t)p->size) < 0)
 		return error_set(err, errno, "write '%s'", path);
-	if (partition(f.fd, f.tmp, b, p, err) < 0 ||
+	if (reserve_esp(f.fd, path, p, err) < 0 ||
+	    partition(f.fd, f.tmp, b, p, err) < 0 ||
 	    grub_embed(f.fd, path, &p->core, BIOS_OFF, BIOS_SIZE, err) < 0)
 		return -1;
 	sha256_init(&sha);
