@@ -80,12 +80,26 @@ static int context_error(const char *path, const char *what, struct error *err)
 			 path, what);
 }
 
+static int take_strings(const json_t *array, struct strings *out)
+{
+	const json_t *v;
+	size_t i;
+
+	if (!json_is_array(array))
+		return -1;
+	json_array_foreach(array, i, v) {
+		if (!json_is_string(v))
+			return -1;
+		strings_add(out, xstrdup(json_string_value(v)));
+	}
+	return 0;
+}
+
 static int take_context(struct boot_record *b, const struct journal *j,
 			const char *path, struct error *err)
 {
 	json_error_t je;
-	json_t *loads, *load;
-	size_t i;
+	const json_t *kernels;
 
 	b->context = json_loadb(j->context, j->super.context_len, 0, &je);
 	if (!b->context)
@@ -118,14 +132,12 @@ static int take_context(struct boot_record *b, const struct journal *j,
 	if (b->number < 0)
 		return context_error(path, "boot.number", err);
 
-	loads = json_object_get(b->context, "loads");
-	if (!json_is_array(loads))
+	if (take_strings(json_object_get(b->context, "loads"), &b->loads))
 		return context_error(path, "loads", err);
-	json_array_foreach(loads, i, load) {
-		if (!json_is_string(load))
-			return context_error(path, "loads", err);
-		strings_add(&b->loads, xstrdup(json_string_value(load)));
-	}
+	kernels = json_object_get(json_object_get(b->context, "plan"),
+				  "kernels");
+	if (kernels && take_strings(kernels, &b->kernels))
+		return context_error(path, "plan.kernels", err);
 	return 0;
 }
 
@@ -355,6 +367,7 @@ void boot_record_free(struct boot_record *b)
 	}
 	run_records_free(&b->runs);
 	strings_clear(&b->loads);
+	strings_clear(&b->kernels);
 	free(b->evidence);
 	json_decref(b->context);
 	json_decref(b->receipt);

@@ -106,6 +106,8 @@ DEFINE_VECTOR(run_records, struct run_record)
  * @number: boot's number within its kernel, from 1
  * @started_us: microseconds since 1970 when it began, 0 when not stated
  * @loads: the plan's loads, in order; owned strings
+ * @kernels: labels of the plan's kernels, in order (plan.kernels; an older
+ *	context has none); owned strings
  * @verdict: how it ended; VERDICT_OK only when an END is there
  * @evidence: why it ended so, owned; "" when there is nothing to say
  * @runs: every run that was asked for, in order, begun or not
@@ -119,7 +121,7 @@ struct boot_record {
 	const char *label;
 	int64_t order, index, number;
 	int64_t started_us;
-	struct strings loads;
+	struct strings loads, kernels;
 	enum verdict verdict;
 	char *evidence;
 	struct run_records runs;

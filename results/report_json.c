@@ -164,6 +164,19 @@ static json_t *table_json(const struct report *r)
 	return table;
 }
 
+static json_t *kernel_json(const struct table_kernel *k)
+{
+	json_t *v;
+
+	if (k->first)
+		return json_incref(json_object_get(k->first->context,
+						   "kernel"));
+	v = json_object();
+	set_text(v, "label", k->label);
+	set(v, "order", json_integer(k->order));
+	return v;
+}
+
 void render_json(const struct report *r, struct buf *b)
 {
 	json_t *root = json_object(), *kernels = json_array();
@@ -177,12 +190,8 @@ void render_json(const struct report *r, struct buf *b)
 	set(root, "version", json_integer(REPORT_VERSION));
 	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
 		set_copy(root, common[i], ctx, common[i]);
-	for (size_t k = 0; k < r->table.kernels.n; k++) {
-		json_t *v = json_object_get(r->table.kernels.v[k].first->context,
-					    "kernel");
-
-		append(kernels, json_incref(v));
-	}
+	for (size_t k = 0; k < r->table.kernels.n; k++)
+		append(kernels, kernel_json(&r->table.kernels.v[k]));
 	set(root, "kernels", kernels);
 	set(root, "table", table_json(r));
 	for (size_t i = 0; i < r->boots.n; i++)

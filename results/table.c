@@ -24,6 +24,47 @@ static int compare_boots(const void *pa, const void *pb)
 	return strcmp(a->id, b->id);
 }
 
+static int compare_kernels(const void *pa, const void *pb)
+{
+	const struct table_kernel *a = pa, *b = pb;
+
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+static size_t find_kernel(const struct table *t, int64_t order)
+{
+	size_t i = 0;
+
+	while (i < t->kernels.n && t->kernels.v[i].order != order)
+		i++;
+	return i;
+}
+
+/* add_kernels() - those that were booted, and those of the plan that were not */
+static void add_kernels(struct table *t, const struct boot_records *boots)
+{
+	for (size_t i = 0; i < boots->n; i++) {
+		const struct boot_record *b = &boots->v[i];
+
+		if (find_kernel(t, b->order) == t->kernels.n)
+			table_kernels_add(&t->kernels, (struct table_kernel) {
+				.order = b->order,
+				.label = b->label,
+				.first = b,
+			});
+	}
+	for (size_t i = 0; i < (boots->n ? boots->v[0].kernels.n : 0); i++) {
+		if (find_kernel(t, (int64_t)i) == t->kernels.n)
+			table_kernels_add(&t->kernels, (struct table_kernel) {
+				.order = (int64_t)i,
+				.label = boots->v[0].kernels.v[i],
+			});
+	}
+	if (t->kernels.n)
+		qsort(t->kernels.v, t->kernels.n, sizeof(t->kernels.v[0]),
+		      compare_kernels);
+}
+
 static size_t find_load(const struct table *t, const char *load)
 {
 	size_t i = 0;
@@ -71,7 +112,7 @@ static void note_gaps(struct table *t, const struct boot_records *boots,
 		      size_t kernel)
 {
 	const struct table_kernel *k = &t->kernels.v[kernel];
-	int64_t next = 1, want = k->first->plan_boots;
+	int64_t next = 1, want = boots->v[0].plan_boots;
 
 	for (size_t i = 0; i <= boots->n; i++) {
 		int64_t number = want + 1;
@@ -101,35 +142,25 @@ static void note_gaps(struct table *t, const struct boot_records *boots,
 
 void table_make(struct table *t, struct boot_records *boots)
 {
-	size_t kernel = 0;
-
 	*t = (struct table) { 0 };
 	if (boots->n)
 		qsort(boots->v, boots->n, sizeof(boots->v[0]), compare_boots);
+	add_kernels(t, boots);
 	for (size_t i = 0; i < boots->n; i++) {
-		const struct boot_record *b = &boots->v[i];
-
-		if (!i || b->order != b[-1].order)
-			table_kernels_add(&t->kernels, (struct table_kernel) {
-				.order = b->order,
-				.label = b->label,
-				.first = b,
-			});
-		for (size_t l = 0; l < b->loads.n; l++)
-			add_load(t, b->loads.v[l]);
+		for (size_t l = 0; l < boots->v[i].loads.n; l++)
+			add_load(t, boots->v[i].loads.v[l]);
 	}
+	/* Runs that no plan speaks of come last. */
 	for (size_t i = 0; i < boots->n; i++) {
 		for (size_t r = 0; r < boots->v[i].runs.n; r++)
 			add_load(t, boots->v[i].runs.v[r].load);
 	}
 
 	t->cells = xcalloc(t->loads.n * t->kernels.n + 1, sizeof(t->cells[0]));
-	for (size_t i = 0; i < boots->n; i++) {
-		while (t->kernels.v[kernel].order != boots->v[i].order)
-			kernel++;
-		take_runs(t, &boots->v[i], kernel);
-	}
-	for (kernel = 0; kernel < t->kernels.n; kernel++)
+	for (size_t i = 0; i < boots->n; i++)
+		take_runs(t, &boots->v[i],
+			  find_kernel(t, boots->v[i].order));
+	for (size_t kernel = 0; kernel < t->kernels.n; kernel++)
 		note_gaps(t, boots, kernel);
 }
 

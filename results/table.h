@@ -27,8 +27,8 @@ struct cell {
 /**
  * struct table_kernel - a kernel of the plan
  * @order: its position in the plan
- * @label: from the first boot, which owns it
- * @first: its first boot
+ * @label: owned by a boot
+ * @first: its first boot, or NULL when it has none
  */
 struct table_kernel {
 	int64_t order;
@@ -39,7 +39,7 @@ DEFINE_VECTOR(table_kernels, struct table_kernel)
 
 /**
  * struct table - loads in the plan's order x kernels in the plan's order
- * @kernels: the kernels that have a boot
+ * @kernels: the plan's kernels, with or without a boot
  * @loads: names, owned by the boots
  * @cells: loads.n * kernels.n of them, load by load; see table_cell()
  */

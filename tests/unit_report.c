@@ -399,6 +399,38 @@ static void no_good_run_gives_dashes(void **state)
 		"  6.1 boots 2 to 3: missing, no journal\n");
 }
 
+/* A kernel that was never booted has its row all the same. */
+static void unbooted_kernel_has_a_row(void **state)
+{
+	struct fixture *f = *state;
+	cleanup_free char *text = NULL, *wide = NULL, *json = NULL;
+	char *ctx = context_json(RUN_A, "6.1", 0, 1, 2, "2026-01-31T10:00:00Z",
+				 "[\"no_load\"]");
+	char *kernels = strstr(ctx, "\"order_seed\":1,");
+	char *more = xasprintf("%.*s\"kernels\":[\"6.1\",\"6.12\"],%s",
+			       (int)(kernels - ctx), ctx, kernels);
+
+	must(journal_create(f->journal, RUN_A, "run=no_load\n", more, &f->err),
+	     &f->err);
+	append_run(f->journal, &(struct made_run){ 1, "no_load", "ok", 20 * S,
+						   19 * S, 0, 0, 0 });
+	end(f);
+	text = print(f, "contest-0.61");
+	assert_string_equal(text,
+		"no_load:\n"
+		"Kernel [runs]   Time    CPU%    Loads   LCPU%   Ratio\n"
+		"6.1         1   20      95.0    0.0     0.0     1.00\n"
+		"6.12        0   -       -       -       -       -\n"
+		"  6.1 boot 2: missing, no journal\n"
+		"  6.12 boots 1 to 2: missing, no journal\n");
+	wide = print(f, "wide");
+	assert_non_null(strstr(wide, "\n6.12 "));
+	json = print(f, "json");
+	assert_non_null(strstr(json, "\"label\": \"6.12\""));
+	free(ctx);
+	free(more);
+}
+
 /* A boot on another machine than was asked for: shown, not counted. */
 static void mismatch_is_not_counted(void **state)
 {
@@ -604,7 +636,7 @@ int main(void)
 		T(table_as_in_061), T(table_as_in_060),
 		T(failed_runs_are_shown_not_averaged),
 		T(wide_has_exact_figures), T(no_good_run_gives_dashes),
-		T(mismatch_is_not_counted), T(json_splits_off_the_host),
+		T(unbooted_kernel_has_a_row), T(mismatch_is_not_counted), T(json_splits_off_the_host),
 		T(csv_has_a_line_a_run), T(kernels_and_loads_in_plan_order),
 		T(refusals), T(full_disk_is_no_success), T(reading_is_quick),
 	};
