@@ -63,12 +63,30 @@ struct boot_config {
  * @err: why the VM could not even be started
  *
  * Call it in a process of its own: libvirt's embedded driver allows one root a
- * process. When that process dies, however it dies, QEMU dies with it.
+ * process. When that process dies, however it dies, QEMU dies with it. When
+ * its parent dies, or it gets SIGTERM, SIGINT or SIGHUP, the VM is ended and
+ * the verdict is "killed". It keeps these signal handlers.
  *
  * Return: 0 when there is a verdict (good or bad), -1 when there is none.
  */
 int boot_run(const struct boot_config *cfg, enum verdict *verdict,
 	     struct error *err);
+
+/**
+ * boot_bury() - judge a boot whose process died before it could
+ * @cfg: as it was given to boot_run(), with a results disk
+ * @verdict: how it ended; taken from the journal's VERDICT when there is one,
+ *           else worked out from journal and console and appended
+ * @err: why the journal could not be read or written
+ *
+ * For the parent of the process that called boot_run(), once that was reaped
+ * and has not exited by itself. What is left of the VM is gone by then or dies
+ * within a second.
+ *
+ * Return: 0, or -1.
+ */
+int boot_bury(const struct boot_config *cfg, enum verdict *verdict,
+	      struct error *err);
 
 /* domain_xml() - the domain's XML, from @cfg alone; owned by the caller */
 char *domain_xml(const struct boot_config *cfg, struct error *err);

@@ -13,7 +13,7 @@
 #include "results/base/file.h"
 #include "results/base/text.h"
 
-#define PREFIX "kontest-"
+#define PREFIX "kontest-vm-"
 #define SEED_MAX (4 << 20)
 #define CAPS_DIR "cache/qemu/capabilities"
 
@@ -37,7 +37,7 @@ static const char *base_dir(int i, char **run)
 }
 
 /* Is the process of this root dead? A root without a lock is just being made,
- * or its process died in the middle of that, a minute ago or more. */
+ * or its process died in the middle of that, ten minutes ago or more. */
 static bool is_stale(const char *root)
 {
 	cleanup_free char *path = xasprintf("%s/lock", root);
@@ -49,7 +49,7 @@ static bool is_stale(const char *root)
 		return false;
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0)
 		return flock(fd, LOCK_EX | LOCK_NB) == 0;
-	return time(NULL) - st.st_mtime > 60;
+	return time(NULL) - st.st_mtime > 600;
 }
 
 static int sweep_dir(const char *base)

@@ -3,7 +3,7 @@
  * embed.h - the private directory of libvirt's embedded driver, and the shim
  * that ties QEMU's life to ours
  *
- * A root is /run/user/UID/kontest-XXXXXX or /tmp/kontest-XXXXXX, never below
+ * A root is /run/user/UID/kontest-vm-XXXXXX or /tmp/kontest-vm-XXXXXX, never below
  * the boot's own directory: the paths of sockets in it end at 108 bytes.
  *
  *	lock		our process id; flock()ed while we live
@@ -14,7 +14,7 @@
  * libvirt's embedded driver leaves QEMU running when its process is killed.
  * Therefore libvirt starts "emulator": this program's constructor sees how it
  * was called, leaves a guard behind, and becomes QEMU. The guard waits until
- * QEMU or we have ended, and kills QEMU in the second case.
+ * QEMU or we have ended; in the second case it kills QEMU and removes the root.
  */
 #ifndef KONTEST_EMBED_H
 #define KONTEST_EMBED_H

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "results/base/cleanup.h"
+#include "results/base/file.h"
 #include "results/base/text.h"
 
 #define NAME "/emulator"
@@ -98,23 +99,36 @@ static int wait_pidfile(const char *pidfile, int owner)
 	return -1;
 }
 
+/* The owner died without removing its root. Of several guards one gets the
+ * lock; the next boot sweeps up what could not be removed. */
+static void bury(const char *root)
+{
+	cleanup_free char *path = xasprintf("%s/lock", root);
+	cleanup_close int lock = open(path, O_RDWR | O_CLOEXEC);
+
+	if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
+		(void)!remove_tree(root, NULL);
+}
+
 static void __attribute__((noreturn))
-guard(int owner, int qemu, const char *pidfile)
+guard(const char *root, int owner, int qemu, const char *pidfile)
 {
 	struct pollfd p[2] = {
 		{ .fd = owner, .events = POLLIN },
 		{ .fd = qemu, .events = POLLIN },
 	};
 
-	if (pidfile) {
+	if (pidfile)
 		p[1].fd = wait_pidfile(pidfile, owner);
-		if (p[1].fd < 0)
-			_exit(0);
-	}
 	while (poll(p, 2, -1) < 0 && errno == EINTR)
 		;
-	if (!p[1].revents)
+	if (!p[0].revents)
+		_exit(0);
+	if (p[1].fd >= 0) {
 		kill_pidfd(p[1].fd);
+		(void)!poll(&p[1], 1, 5000);
+	}
+	bury(root);
 	_exit(0);
 }
 
@@ -137,7 +151,8 @@ static void detach(int *owner, int *qemu)
 	*qemu = 4;
 }
 
-static void start_guard(int owner, int qemu, const char *pidfile)
+static void start_guard(const char *root, int owner, int qemu,
+			const char *pidfile)
 {
 	int status;
 	pid_t pid = fork();
@@ -153,7 +168,7 @@ static void start_guard(int owner, int qemu, const char *pidfile)
 		/* Not a child of QEMU, which would have to wait for it. */
 		pid = fork();
 		if (pid == 0)
-			guard(owner, qemu, pidfile);
+			guard(root, owner, qemu, pidfile);
 		_exit(pid < 0);
 	}
 	while (waitpid(pid, &status, 0) < 0)
@@ -183,7 +198,7 @@ static void __attribute__((noreturn)) become_qemu(const char *root, char **argv)
 	self = open_pid(getpid());
 	if (self < 0)
 		shim_fail("kontest: pidfd_open: %s", strerror(errno));
-	start_guard(owner, self, background ? pidfile : NULL);
+	start_guard(root, owner, self, background ? pidfile : NULL);
 	close(owner);
 	close(self);
 	argv[0] = real;

@@ -15,6 +15,7 @@ void watch_init(struct watch *w, unsigned int deadline_s,
 		.progress_ms = now_ms,
 		.deadline_s = deadline_s,
 		.silence_s = silence_s,
+		.verdict = VERDICT_COUNT,
 	};
 }
 
@@ -105,6 +106,14 @@ static void take_error(struct watch *w, const json_t *o, uint64_t now_ms)
 		w->mark_ms = now_ms;
 }
 
+static void take_verdict(struct watch *w, const json_t *o)
+{
+	cleanup_free char *name = member(o, "verdict");
+
+	if (!name || !verdict_parse(name, &w->verdict))
+		w->verdict = VERDICT_KILLED;
+}
+
 void watch_record(struct watch *w, const struct journal_entry *e,
 		  uint64_t now_ms)
 {
@@ -126,6 +135,9 @@ void watch_record(struct watch *w, const struct journal_entry *e,
 		break;
 	case JOURNAL_ERROR:
 		take_error(w, o, now_ms);
+		break;
+	case JOURNAL_VERDICT:
+		take_verdict(w, o);
 		break;
 	case JOURNAL_END:
 		w->end = true;

@@ -42,6 +42,7 @@ enum watch_end {
  * @receipt, @end: such a record came
  * @error: the ERROR record's verdict, else VERDICT_OK
  * @error_text: its message; owned
+ * @verdict: the journal's VERDICT, or VERDICT_COUNT when it has none
  * @running: the load of a RUN_START without RUN_END; owned
  * @panic, @oops: first such line of the console; owned
  * @mark_ms: host time of the panic line, of ERROR or of END
@@ -59,6 +60,7 @@ struct watch {
 	bool receipt, end;
 	enum verdict error;
 	char *error_text;
+	enum verdict verdict;
 	char *running;
 	char *panic, *oops;
 	uint64_t mark_ms;
