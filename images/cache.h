@@ -2,7 +2,8 @@
 /*
  * cache.h - the content-addressed layer cache and the report of build steps
  *
- * Below the directory: debs/ base/ kernels/ initramfs/ work/ swap/ images/.
+ * Below the directory: debs/ base/ kernels/ initramfs/ work/ swap/ grub/
+ * images/.
  * An entry's name is the digest of what it is made from; it appears whole by
  * rename and is never changed afterwards. Several kontests may share it: who
  * builds an entry holds its lock, the others wait and then find it made.

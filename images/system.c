@@ -174,7 +174,7 @@ static void remove_leftovers(const char *path)
 static int load_core(const struct cache *c, const char *grub, struct parts *p,
 		     struct error *err)
 {
-	cleanup_free char *path = cache_path(c, "images", grub, ".grub");
+	cleanup_free char *path = cache_path(c, "grub", grub, ".core");
 	struct error none = { 0 };
 
 	if (!file_read(path, BIOS_SIZE, &p->core, &none) && p->core.len)

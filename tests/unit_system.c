@@ -136,8 +136,7 @@ static unsigned int files_left(const char *cache)
 	struct dirent *e;
 
 	while (d && (e = readdir(d)))
-		n += e->d_type == DT_REG && !str_ends(e->d_name, ".lock") &&
-		     !str_ends(e->d_name, ".grub");
+		n += e->d_type == DT_REG && !str_ends(e->d_name, ".lock");
 	return n;
 }
 
