@@ -206,6 +206,16 @@ static void read_console(struct boot *b)
 		watch_console(&b->watch, data, (size_t)n, now_ms());
 }
 
+static void take_record(struct boot *b, const struct journal_entry *e)
+{
+	char why[512] = "";
+
+	watch_record(&b->watch, e, now_ms());
+	if (e->type == JOURNAL_RECEIPT && b->cfg.receipt &&
+	    !b->cfg.receipt(e->payload, b->cfg.receipt_data, why, sizeof(why)))
+		watch_mismatch(&b->watch, why);
+}
+
 static void read_journal(struct boot *b)
 {
 	struct journal_entry e = { 0 };
@@ -213,7 +223,7 @@ static void read_journal(struct boot *b)
 
 	while (b->tail.fd >= 0 && !*b->lost.text &&
 	       (got = journal_next(&b->tail, &e, &b->lost)) > 0) {
-		watch_record(&b->watch, &e, now_ms());
+		take_record(b, &e);
 		free(e.payload);
 		e = (struct journal_entry){ 0 };
 	}

@@ -36,7 +36,8 @@ struct boot_disk {
  * @system, @work, @other, @swap, @results: disks
  * @deadline_s: host seconds for the whole boot; 0: none but the silence rule
  * @silence_s: host seconds without a console byte or a journal record after
- *             which the guest counts as hung; 0: worked out from the boot
+ *             which the guest counts as hung; 0: worked out from the boot.
+ *             Before the RECEIPT it is 120 at least
  * @receipt: called with the RECEIPT's payload, @receipt_data and a buffer for
  *           the reason; false ends the boot as profile-mismatch. May be NULL
  */

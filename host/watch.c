@@ -22,6 +22,7 @@ void watch_init(struct watch *w, unsigned int deadline_s,
 void watch_free(struct watch *w)
 {
 	free(w->error_text);
+	free(w->mismatch);
 	free(w->running);
 	free(w->panic);
 	free(w->oops);
@@ -149,14 +150,23 @@ void watch_record(struct watch *w, const struct journal_entry *e,
 	json_decref(o);
 }
 
+void watch_mismatch(struct watch *w, const char *why)
+{
+	free(w->mismatch);
+	w->mismatch = xstrdup(why);
+}
+
 static unsigned int silence_limit_s(const struct watch *w)
 {
 	uint64_t s;
 
+	/* A kernel that was told to be quiet says nothing until it is up, and
+	 * nobody knows yet how slow this host is. */
+	if (!w->receipt)
+		return w->silence_s > WATCH_BOOT_SILENCE_S ?
+		       w->silence_s : WATCH_BOOT_SILENCE_S;
 	if (w->silence_s)
 		return w->silence_s;
-	if (!w->receipt)
-		return WATCH_BOOT_SILENCE_S;
 	/* How long the boot took says how slow this host is. */
 	s = WATCH_SILENCE_FACTOR * (w->receipt_ms - w->start_ms) / 1000;
 	return s < WATCH_MIN_SILENCE_S ? WATCH_MIN_SILENCE_S : (unsigned int)s;
@@ -176,6 +186,8 @@ bool watch_due(struct watch *w, uint64_t now_ms)
 	uint64_t age_s = (now_ms - w->start_ms) / 1000;
 	unsigned int limit_s = silence_limit_s(w);
 
+	if (w->mismatch)
+		return due(w, VERDICT_PROFILE_MISMATCH, xstrdup(w->mismatch));
 	/* All is said; a guest that cannot power off changes nothing. */
 	if (w->end || w->error != VERDICT_OK)
 		return now_ms - w->mark_ms >= WATCH_END_GRACE_S * 1000 &&
@@ -274,6 +286,10 @@ enum verdict watch_verdict(const struct watch *w, enum watch_end how,
 {
 	enum verdict v;
 
+	if (w->mismatch) {
+		buf_adds(evidence, w->mismatch);
+		return VERDICT_PROFILE_MISMATCH;
+	}
 	if (w->end)
 		return finished(w, how, evidence);
 	v = unfinished(w, how, evidence);

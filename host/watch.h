@@ -42,6 +42,7 @@ enum watch_end {
  * @receipt, @end: such a record came
  * @error: the ERROR record's verdict, else VERDICT_OK
  * @error_text: its message; owned
+ * @mismatch: how the RECEIPT differs from the profile; owned
  * @verdict: the journal's VERDICT, or VERDICT_COUNT when it has none
  * @running: the load of a RUN_START without RUN_END; owned
  * @panic, @oops: first such line of the console; owned
@@ -60,6 +61,7 @@ struct watch {
 	bool receipt, end;
 	enum verdict error;
 	char *error_text;
+	char *mismatch;
 	enum verdict verdict;
 	char *running;
 	char *panic, *oops;
@@ -82,6 +84,10 @@ void watch_console(struct watch *w, const char *data, size_t len,
 /* watch_record() - the journal has this record */
 void watch_record(struct watch *w, const struct journal_entry *e,
 		  uint64_t now_ms);
+
+/* watch_mismatch() - the RECEIPT is not what the profile promises: whatever
+ * else the boot does, its figures are those of another machine */
+void watch_mismatch(struct watch *w, const char *why);
 
 /**
  * watch_due() - must the VM be ended now?
