@@ -158,13 +158,15 @@ int apt_resolve(const struct cache *c, const char *const names[], bool only,
 	return 0;
 }
 
-/* Is the package in the cache, and whole? A damaged file is thrown away. */
+/* Is the package in the cache, and whole? Then @p->path says where, else it is
+ * NULL. A damaged file is thrown away. */
 static bool cached(const struct cache *c, struct package *p)
 {
 	cleanup_free char *path = cache_path(c, "debs", p->sha256, ".deb");
 	char hex[SHA256_HEX];
 	struct stat st;
 
+	free(steal_ptr(p->path));
 	if (stat(path, &st))
 		return false;
 	if ((uint64_t)st.st_size != p->size || sha256_file(path, hex, NULL) ||
@@ -172,7 +174,6 @@ static bool cached(const struct cache *c, struct package *p)
 		(void)unlink(path);
 		return false;
 	}
-	free(p->path);
 	p->path = steal_ptr(path);
 	return true;
 }

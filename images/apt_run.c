@@ -175,7 +175,7 @@ static time_t lists_time(const char *dir, const char *stamp)
 	cleanup_free char *sub = NULL;
 
 	while (d && !some && (e = readdir(d)))
-		some = strstr(e->d_name, "_Packages") != NULL;
+		some = str_ends(e->d_name, "Release");
 	if (!some)
 		return 0;
 	if (stamp)
