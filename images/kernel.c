@@ -262,7 +262,7 @@ static int from_path(const struct cache *c, const char *path,
 	ssize_t len;
 
 	if (fd < 0 && errno == ENOENT)
-		return error_set(err, 0, "kernel '%s': no such file; give a bzImage, a .deb, a built kernel tree, or debian:PACKAGE",
+		return error_set(err, 0, "kernel '%s': No such file or directory; give a bzImage, a .deb, a built kernel tree, or debian:PACKAGE",
 				 path);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_set(err, errno, "kernel '%s'", path);
