@@ -91,14 +91,16 @@ static json_t *host_object(void)
 {
 	unsigned long v = 0;
 	struct utsname u;
-	time_t now = time(NULL);
+	struct timespec now;
 	struct tm tm;
-	char start[32], version[32];
+	char seconds[32], start[64], version[32];
 	cleanup_free char *cpu = host_cpu();
 
 	uname(&u);
-	gmtime_r(&now, &tm);
-	strftime(start, sizeof(start), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &tm);
+	strftime(seconds, sizeof(seconds), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(start, sizeof(start), "%s.%06ldZ", seconds, now.tv_nsec / 1000);
 	virGetVersion(&v, NULL, NULL);
 	snprintf(version, sizeof(version), "%lu.%lu.%lu", v / 1000000,
 		 v / 1000 % 1000, v % 1000);
@@ -107,12 +109,19 @@ static json_t *host_object(void)
 			 "nested", host_is_guest(), "machine", u.machine);
 }
 
-static json_t *plan_object(const struct plan *p)
+/* With all labels: a kernel that never booted is shown as missing. */
+static json_t *plan_object(const struct experiment *e)
 {
-	return json_pack("{s:s, s:s, s:s, s:I, s:i, s:i}", "name", p->name,
+	const struct plan *p = e->plan;
+	json_t *labels = json_array();
+
+	for (size_t i = 0; i < e->n_candidates; i++)
+		json_array_append_new(labels,
+			json_string(e->candidates[i].kernel.label));
+	return json_pack("{s:s, s:s, s:s, s:I, s:i, s:i, s:o}", "name", p->name,
 			 "text", p->text, "digest", p->digest, "order_seed",
 			 (json_int_t)p->order_seed, "boots", (int)p->boots,
-			 "runs", (int)p->runs);
+			 "runs", (int)p->runs, "kernels", labels);
 }
 
 static json_t *image_object(const struct experiment *e, const struct candidate *c)
@@ -148,7 +157,7 @@ char *boot_context(const struct experiment *e, const struct planned_boot *b)
 
 	o = json_pack("{s:s, s:s, s:o, s:{s:i, s:i, s:i}}",
 		      "kontest", KONTEST_VERSION, "run_id", e->run_id,
-		      "plan", plan_object(e->plan), "boot",
+		      "plan", plan_object(e), "boot",
 		      "index", (int)b->index, "number", (int)b->number,
 		      "seed", (int)b->number);
 	json_object_set_new(o, "kernel", json_pack(

@@ -15,6 +15,24 @@
 /* What the work disk must hold beside a load's file: tree, objects, journal. */
 #define WORK_ROOM ((uint64_t)64 << 20)
 
+static int check_size(const struct profile *p, const struct plan_load *l,
+		      const struct load_ops *ops, struct error *err)
+{
+	const struct profile_disk *d = ops->other_disk ? &p->other : &p->work;
+	const char *name = ops->other_disk ? "other" : "work";
+	uint64_t size = l->size ? l->size : p->memory;
+
+	if (!d->present)
+		return error_set(err, 0, "load '%s' works on a second disk, and profile '%s' has none: add a section [disk other], or leave the load out",
+				 l->name, p->name);
+	if (size + WORK_ROOM > d->size)
+		return error_set(err, 0, "load '%s' writes a file of %llu MiB, but the %s disk of profile '%s' has only %llu MiB: make [disk %s] size larger, or give [size] %s in the plan",
+				 l->name, (unsigned long long)(size >> 20), name,
+				 p->name, (unsigned long long)(d->size >> 20),
+				 name, l->name);
+	return 0;
+}
+
 static int check_sizes(const struct experiment *e, struct error *err)
 {
 	const struct plan *p = e->plan;
@@ -22,16 +40,10 @@ static int check_sizes(const struct experiment *e, struct error *err)
 	for (size_t i = 0; i < p->loads.n; i++) {
 		const struct plan_load *l = &p->loads.v[i];
 		const struct load_ops *ops = load_find(l->name);
-		uint64_t size = l->size ? l->size : e->profile.memory;
 
-		if (!l->runs || !ops || !ops->work_disk)
-			continue;
-		if (size + WORK_ROOM > e->profile.work.size)
-			return error_set(err, 0, "load '%s' writes a file of %llu MiB, but the work disk of profile '%s' has only %llu MiB: make [disk work] size larger, or give [size] %s in the plan",
-					 l->name, (unsigned long long)(size >> 20),
-					 e->profile.name,
-					 (unsigned long long)(e->profile.work.size >> 20),
-					 l->name);
+		if (l->runs && ops && (ops->work_disk || ops->other_disk) &&
+		    check_size(&e->profile, l, ops, err) < 0)
+			return -1;
 	}
 	return 0;
 }

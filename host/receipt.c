@@ -45,8 +45,8 @@ static bool disk_matches(json_t *receipt, const char *role, bool wanted,
 		return false;
 	}
 	if (!wanted && disk) {
-		snprintf(why, why_len, "the guest found a %s disk that the profile does not have",
-			 role);
+		snprintf(why, why_len, "the guest found %s %s disk that the profile does not have",
+			 strchr("aeiou", *role) ? "an" : "a", role);
 		return false;
 	}
 	if (wanted && number(disk, "bytes") != (int64_t)size) {

@@ -161,7 +161,7 @@ int fingerprint_compare(struct store *s, const char *run_id, const char *path,
 	if (!there)
 		return error_set(err, 0, "'%s' is no fingerprint: it has no line 'table = ...'; `kontest report --format fingerprint` makes one",
 				 path);
-	if (!strcmp(here, there)) {
+	if (here && !strcmp(here, there)) {
 		fprintf(out, "The tables are the same, digit for digit, as those of %s.\n",
 			path);
 		return 0;

@@ -259,10 +259,13 @@ int make_dirs(const char *path, struct error *err)
 		if (c && c != '/')
 			continue;
 		*p = '\0';
-		if (mkdir(copy, 0777) < 0 && errno != EEXIST &&
-		    !path_is_dir(copy))
-			return error_set(err, errno, "make directory '%s'",
-					 copy);
+		if (mkdir(copy, 0777) < 0 && errno != EEXIST) {
+			int saved = errno;
+
+			if (!path_is_dir(copy))
+				return error_set(err, saved,
+						 "make directory '%s'", copy);
+		}
 		*p = c;
 		if (!c)
 			break;

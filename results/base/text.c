@@ -85,19 +85,14 @@ void buf_adds(struct buf *b, const char *s)
 
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
-	va_list ap, again;
-	int len;
+	va_list ap;
+	char *s;
 
 	va_start(ap, fmt);
-	va_copy(again, ap);
-	len = vsnprintf(NULL, 0, fmt, ap);
+	s = xvasprintf(fmt, ap);
 	va_end(ap);
-	if (len > 0) {
-		buf_reserve(b, (size_t)len);
-		vsnprintf(b->data + b->len, (size_t)len + 1, fmt, again);
-		b->len += (size_t)len;
-	}
-	va_end(again);
+	buf_adds(b, s);
+	free(s);
 }
 
 void buf_free(struct buf *b)

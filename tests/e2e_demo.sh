@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Exact mode: the demo's plan twice, the second time with every host CPU busy, gives
+# JSON that is the same to the byte but for what is the host's; and the README shows
+# the very table, as long as the inputs are the ones of its fingerprint.
+. tests/lib.sh
+
+"$KONTEST" run host/plans/demo.plan >"$tmp/table" 2>"$tmp/err" || fail "$(cat "$tmp/err")"
+"$KONTEST" report --format json >"$tmp/first.json"
+"$KONTEST" report --format fingerprint >"$tmp/fingerprint"
+cat "$tmp/table" "$tmp/fingerprint"
+
+busy=
+for _ in $(seq "$(nproc)"); do
+	sh -c 'while :; do :; done' &
+	busy="$busy $!"
+done
+stop_busy() { kill $busy 2>/dev/null || :; }
+cleanup_fn stop_busy
+"$KONTEST" run host/plans/demo.plan >"$tmp/table2" 2>"$tmp/err" || fail "$(cat "$tmp/err")"
+stop_busy
+"$KONTEST" report --format json >"$tmp/second.json"
+cat >"$tmp/strip.py" <<'PY'
+import json, sys
+def strip(o):
+    if isinstance(o, dict):
+        return {k: strip(v) for k, v in o.items() if k != "host"}
+    return [strip(v) for v in o] if isinstance(o, list) else o
+print(json.dumps(strip(json.load(sys.stdin)), indent=1))
+PY
+for n in first second; do python3 "$tmp/strip.py" <"$tmp/$n.json" >"$tmp/$n.txt"; done
+[ "$(wc -l <"$tmp/first.txt")" -gt 300 ] || fail "too little left: $(cat "$tmp/first.txt")"
+diff -u "$tmp/first.txt" "$tmp/second.txt" || fail "the two runs differ"
+diff -u "$tmp/table" "$tmp/table2" || fail "the two tables differ"
+
+# The README's table against what was printed.
+sed -n '/^<!-- demo table/,/^<!-- end of demo/p' README.md | sed '/^<!--/d; /^```/d' >"$tmp/readme"
+[ -s "$tmp/readme" ] || fail "no table in the README"
+if diff host/plans/demo.fingerprint "$tmp/fingerprint" >"$tmp/inputs"; then
+	diff -u "$tmp/readme" "$tmp/table" || fail "the README's table is not the demo's"
+else
+	# Another kernel package or QEMU: then the tool must name what differs.
+	status=0
+	sh tests/demo.sh "$KONTEST" >"$tmp/demo" 2>"$tmp/err" || status=$?
+	[ $status = 0 ] || fail "demo: status $status: $(cat "$tmp/err")"
+	grep -q 'Inputs that differ' "$tmp/demo" || fail "no word of the difference: $(cat "$tmp/demo")"
+	echo "the inputs are not those of the README's table:"
+	cat "$tmp/inputs"
+fi

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The same system image comes out bit-identical from another directory, another
+# user, another umask, time zone, language and HOME, and from an empty layer cache.
+. tests/lib.sh
+
+build() { "$KONTEST" build $K612 2>"$tmp/err" || fail "$(cat "$tmp/err")"; }
+build >"$tmp/first"
+
+# The second builder starts from the packages alone.
+mkdir -p "$tmp/another place/cache/kontest"
+cp -r "$XDG_CACHE_HOME/kontest/debs" "$tmp/another place/cache/kontest/"
+as=
+if [ "$(id -u)" = 0 ]; then
+	chmod 755 "$tmp"
+	chown -R 65534:65534 "$tmp/another place"
+	as="setpriv --reuid=65534 --regid=65534 --clear-groups"
+	# The tree may lie where the other user cannot look.
+	cp -r "$PWD" "$tmp/tree" 2>/dev/null
+	cd "$tmp/another place"
+	second="$tmp/tree/${KONTEST#"$OLDPWD"/}"
+	export KONTEST_SHARE="$tmp/tree"
+else
+	second=$KONTEST
+fi
+sleep 1
+(
+	umask 077
+	$as env -i PATH="$PATH" HOME="$tmp/another place" TZ=Pacific/Chatham LANG=de_DE.UTF-8 \
+		${KONTEST_SHARE:+KONTEST_SHARE="$KONTEST_SHARE"} TMPDIR="$tmp/another place" \
+		XDG_CACHE_HOME="$tmp/another place/cache" "$second" build $K612 2>"$tmp/err2"
+) >"$tmp/second" || fail "$(cat "$tmp/err2")"
+a=$(cut -d' ' -f1 "$tmp/first") b=$(cut -d' ' -f1 "$tmp/second")
+[ -n "$a" ] && [ "$a" = "$b" ] || fail "differ: $a $b"
+# What was printed is the digest of the file, not of something else.
+for f in first second; do
+	file=$(cut -d' ' -f3- "$tmp/$f")
+	[ "$(sha256sum "$file" | cut -d' ' -f1)" = "$a" ] || fail "$file is not $a"
+done

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/experiment.h"
+#include "host/plan.h"
+#include "results/base/cleanup.h"
+#include "results/base/file.h"
+
+static int read_text(struct plan *p, const char *text, struct error *err)
+{
+	char path[] = "/tmp/unit_plan.XXXXXX";
+	int fd = mkstemp(path), ret;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	ret = plan_read(p, path, err);
+	unlink(path);
+	return ret;
+}
+
+static void plan_is_read_as_written(void **state)
+{
+	struct plan p;
+	struct error err = { 0 };
+
+	(void)state;
+	plan_init(&p);
+	assert_int_equal(read_text(&p,
+		"[plan]\nname = hz\nprofile = small\nboots = 3\nruns = 2\n"
+		"loads = no_load, io_load:4 ,process_load\norder-seed = 7\n"
+		"accel = exact ; a remark\n[size]\nio_load = 64MiB\n"
+		"[kernel 100 Hz]\nimage = a\ncmdline = x=1 y\n[kernel b]\nimage = b\n",
+		&err), 0);
+	assert_int_equal(plan_finish(&p, &err), 0);
+	assert_string_equal(p.name, "hz");
+	assert_int_equal(p.boots, 3);
+	assert_true(p.accel_set && p.accel == ACCEL_EXACT);
+	assert_true(p.seed_set && p.order_seed == 7);
+	assert_int_equal(p.loads.n, 3);
+	assert_string_equal(p.loads.v[0].name, "no_load");
+	assert_int_equal(p.loads.v[0].runs, 2);
+	assert_string_equal(p.loads.v[1].name, "io_load");
+	assert_int_equal(p.loads.v[1].runs, 4);
+	assert_int_equal(p.loads.v[1].size, 64 << 20);
+	assert_int_equal(p.loads.v[2].runs, 2);
+	assert_int_equal(p.kernels.n, 2);
+	assert_string_equal(p.kernels.v[0].label, "100 Hz");
+	assert_string_equal(p.kernels.v[0].cmdline, "x=1 y");
+	assert_string_equal(p.job, "quick-1");
+	plan_free(&p);
+}
+
+static void size_given_before_loads_is_kept(void **state)
+{
+	struct plan p;
+	struct error err = { 0 };
+
+	(void)state;
+	plan_init(&p);
+	assert_int_equal(read_text(&p, "[size]\nio_load = 8M\n[plan]\nloads = io_load\n"
+				   "[kernel a]\nimage = a\n", &err), 0);
+	assert_int_equal(plan_finish(&p, &err), 0);
+	assert_int_equal(p.loads.n, 1);
+	assert_int_equal(p.loads.v[0].size, 8 << 20);
+	assert_int_equal(p.loads.v[0].runs, 1);
+	plan_free(&p);
+}
+
+static void size_alone_runs_the_default_loads(void **state)
+{
+	struct plan p;
+	struct error err = { 0 };
+
+	(void)state;
+	plan_init(&p);
+	assert_int_equal(read_text(&p, "[size]\nio_load = 8M\n[kernel a]\nimage = a\n",
+				   &err), 0);
+	assert_int_equal(plan_finish(&p, &err), 0);
+	assert_int_equal(p.loads.n, 4);
+	assert_string_equal(p.loads.v[3].name, "io_load");
+	assert_int_equal(p.loads.v[3].size, 8 << 20);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(p.loads.v[i].runs, 1);
+	plan_free(&p);
+}
+
+static void options_override_and_change_the_digest(void **state)
+{
+	struct plan a, b;
+	struct error err = { 0 };
+
+	(void)state;
+	plan_init(&a);
+	plan_init(&b);
+	assert_int_equal(plan_add_kernel(&a, "k", "x", &err), 0);
+	assert_int_equal(plan_add_kernel(&b, "k", "x", &err), 0);
+	assert_int_equal(plan_set(&b, "runs", "2", &err), 0);
+	assert_int_equal(plan_finish(&a, &err), 0);
+	assert_int_equal(plan_finish(&b, &err), 0);
+	assert_string_not_equal(a.digest, b.digest);
+	plan_free(&a);
+	plan_free(&b);
+}
+
+static void order_is_by_blocks_and_by_seed_alone(void **state)
+{
+	struct planned_boots a = { 0 }, b = { 0 }, c = { 0 };
+	bool differs = false;
+
+	(void)state;
+	order_boots(5, 4, 1, &a);
+	order_boots(5, 4, 1, &b);
+	order_boots(5, 4, 2, &c);
+	assert_int_equal(a.n, 20);
+	for (size_t block = 0; block < 4; block++) {
+		unsigned int seen = 0;
+
+		for (size_t i = block * 5; i < block * 5 + 5; i++) {
+			assert_int_equal(a.v[i].number, block + 1);
+			assert_int_equal(a.v[i].index, i + 1);
+			seen |= 1u << a.v[i].kernel;
+		}
+		assert_int_equal(seen, 31);
+	}
+	for (size_t i = 0; i < a.n; i++) {
+		assert_int_equal(a.v[i].kernel, b.v[i].kernel);
+		differs |= a.v[i].kernel != c.v[i].kernel;
+	}
+	assert_true(differs);
+	planned_boots_free(&a);
+	planned_boots_free(&b);
+	planned_boots_free(&c);
+}
+
+/* What the guest is told must not depend on labels or paths: two kernels of one
+ * plan get the same bytes, or exact figures would differ for no reason. */
+static void guest_plan_is_the_same_for_all_kernels(void **state)
+{
+	struct plan p;
+	struct error err = { 0 };
+	struct experiment e = { .plan = &p, .accel = ACCEL_EXACT };
+	struct planned_boot first = { .kernel = 0, .number = 1, .index = 1 };
+	struct planned_boot second = { .kernel = 1, .number = 1, .index = 2 };
+	cleanup_free char *a = NULL, *b = NULL;
+
+	(void)state;
+	plan_init(&p);
+	assert_int_equal(plan_add_kernel(&p, "a", "/x", &err), 0);
+	assert_int_equal(plan_add_kernel(&p, "a longer label", "/y/z", &err), 0);
+	assert_int_equal(plan_set(&p, "loads", "no_load:2, io_load", &err), 0);
+	assert_int_equal(plan_finish(&p, &err), 0);
+	e.profile.cpus = 1;
+	e.profile.memory = 160 << 20;
+	e.profile.work = (struct profile_disk){
+		.present = true, .size = 1 << 20, .wbps = 1000 };
+	p.jobs = 4;
+	a = guest_plan(&e, &first);
+	b = guest_plan(&e, &second);
+	assert_string_equal(a, b);
+	assert_string_equal(a, "format=1\ncpus=1\nmem=167772160\nexact=1\njob=quick-1\n"
+		"jobs=4\nseed=1\nlead_ms=3000\nrun_timeout_s=1800\nsample_ms=0\n"
+		"io.work=0,1000,0,0\nrun=no_load\nrun=no_load\nrun=io_load\n");
+	plan_free(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plan_is_read_as_written),
+		cmocka_unit_test(size_given_before_loads_is_kept),
+		cmocka_unit_test(size_alone_runs_the_default_loads),
+		cmocka_unit_test(options_override_and_change_the_digest),
+		cmocka_unit_test(order_is_by_blocks_and_by_seed_alone),
+		cmocka_unit_test(guest_plan_is_the_same_for_all_kernels),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
