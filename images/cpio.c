@@ -22,6 +22,7 @@
  * struct member - one name in the archive
  * @n: its node
  * @file: node with the content: @n itself unless it is a hard link
+ * @inode: the member of @file
  * @ino: number of the inode
  * @names: how many names the inode has
  * @last: this is the last of them
@@ -30,6 +31,7 @@
 struct member {
 	const struct node *n;
 	const struct node *file;
+	struct member *inode;
 	uint32_t ino;
 	uint32_t names;
 	bool last, seen;
@@ -74,16 +76,17 @@ static int number(struct members *m, struct error *err)
 		if (!inode || inode->n->hardlink)
 			return error_set(err, 0, "'%s' is a hard link to '%s', which is no file of the image",
 					 it->n->path, it->n->hardlink);
+		it->inode = inode;
 		it->file = inode->n;
 		it->ino = (uint32_t)(inode - m->v) + 1;
 		inode->names++;
 	}
 	for (i = m->n; i-- > 0;) {
-		struct member *it = &m->v[i], *inode = inode_of(m, it);
+		struct member *it = &m->v[i];
 
-		it->last = !inode->seen;
-		inode->seen = true;
-		it->names = inode->names;
+		it->last = !it->inode->seen;
+		it->inode->seen = true;
+		it->names = it->inode->names;
 	}
 	return 0;
 }

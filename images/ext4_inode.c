@@ -57,8 +57,8 @@ static int map_extents(struct writer *w, struct ext2_inode_large *inode,
 {
 	struct ext3_extent_header *h = (void *)inode->i_block;
 	struct ext3_extent_idx *idx = (void *)(h + 1);
-	uint32_t count;
-	blk64_t leaf;
+	uint32_t count = 0;
+	blk64_t leaf = 0;
 
 	inode->i_flags |= EXT4_EXTENTS_FL;
 	if (n <= INODE_EXTENTS) {
@@ -87,8 +87,8 @@ int ext4_store(struct writer *w, struct ext2_inode_large *inode,
 	size_t n;
 
 	for (n = 0; done < blocks && n < LEAF_EXTENTS; n++) {
-		blk64_t start;
-		uint32_t count;
+		blk64_t start = 0;
+		uint32_t count = 0;
 
 		if (take_blocks(w, blocks - done, &start, &count, err))
 			return -1;

@@ -273,11 +273,13 @@ static int inherit(const struct node *n, void *data)
 static void clear(struct tree *t, struct item *e)
 {
 	struct heirs h = { .old = e };
+	struct item *file;
 
 	if (e->names)
 		tree_each(t, inherit, &h);
-	if (e->n.hardlink)
-		lookup(t, e->n.hardlink)->names--;
+	file = e->n.hardlink ? lookup(t, e->n.hardlink) : NULL;
+	if (file)
+		file->names--;
 	free(e->n.hardlink);
 	free(e->n.data);
 	e->n = (struct node){ .path = e->n.path };
@@ -416,14 +418,14 @@ int tree_add_host(struct tree *t, const char *path, const char *host_dir,
 		  struct error *err)
 {
 	char *const roots[] = { (char *)host_dir, NULL };
-	CLEANUP(fts_closep) FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR,
-						NULL);
+	CLEANUP(fts_closep) FTS *fts = NULL;
 	FTSENT *f;
 
-	if (!fts)
-		return error_set(err, errno, "open directory '%s'", host_dir);
 	if (!path_is_dir(host_dir))
 		return error_set(err, ENOTDIR, "read '%s'", host_dir);
+	fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	if (!fts)
+		return error_set(err, errno, "open directory '%s'", host_dir);
 	if (tree_add_dir(t, path, 0755, err))
 		return -1;
 	while ((errno = 0, f = fts_read(fts))) {

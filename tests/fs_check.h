@@ -69,8 +69,7 @@ static char *run(const char *program, const char *a, const char *b, const char *
 	if (!path)
 		fail_msg("these tests need the program %s", program);
 	check(proc_run(argv, &opts, &err), &err);
-	buf_add(&out, "", 0);
-	return out.data;
+	return out.data ? out.data : xstrdup("");
 }
 
 __attribute__((unused))
