@@ -31,8 +31,9 @@ void base_free(struct base *b)
 	memset(b, 0, sizeof(*b));
 }
 
-static int add_host_trees(const struct recipe *r, struct tree *t,
-			  struct error *err)
+/* [tree]: read once, so that the key and the image are of the same content. */
+static int read_host_trees(const struct recipe *r, struct tree *t,
+			   struct error *err)
 {
 	for (size_t i = 0; i < r->trees.n; i++) {
 		const struct recipe_item *item = &r->trees.v[i];
@@ -48,23 +49,19 @@ static int add_host_trees(const struct recipe *r, struct tree *t,
 	return 0;
 }
 
-static int make_key(const struct recipe *r, const char *lock_hex,
-		    char key[SHA256_HEX], struct error *err)
+static void make_key(const struct recipe *r, struct tree *host,
+		     const char *lock_hex, char key[SHA256_HEX])
 {
-	CLEANUP(tree_freep) struct tree *t = tree_new();
 	char trees_hex[SHA256_HEX];
 	struct sha256 s;
 
-	if (add_host_trees(r, t, err))
-		return -1;
-	tree_digest(t, trees_hex);
+	tree_digest(host, trees_hex);
 	sha256_init(&s);
 	sha256_adds(&s, "base " BASE_FORMAT " tree " TREE_FORMAT);
 	sha256_adds(&s, r->text);
 	sha256_adds(&s, lock_hex);
 	sha256_adds(&s, trees_hex);
 	sha256_final(&s, key);
-	return 0;
 }
 
 /* Is the image there, and as long as it was made? Then its digest is known. */
@@ -103,6 +100,25 @@ static int add_layout(const struct recipe *r, struct tree *t,
 	return 0;
 }
 
+struct copying {
+	struct tree *to;
+	struct error *err;
+};
+
+static int copy_node(const struct node *n, void *data)
+{
+	struct copying *c = data;
+	struct node copy = *n;
+
+	if (S_ISDIR(n->mode))
+		return tree_add_dir(c->to, n->path, n->mode & 07777, c->err);
+	if (n->size) {
+		copy.data = xmalloc(n->size);
+		memcpy(copy.data, n->data, n->size);
+	}
+	return tree_add_node(c->to, &copy, c->err);
+}
+
 static int add_items(const struct recipe *r, struct tree *t, struct error *err)
 {
 	const struct recipe_item *item;
@@ -123,12 +139,14 @@ static int add_items(const struct recipe *r, struct tree *t, struct error *err)
 				  strlen(item->value), err))
 			return -1;
 	}
-	return add_host_trees(r, t, err);
+	return 0;
 }
 
-static int fill(const struct recipe *r, const struct packages *p,
-		struct tree *t, struct error *err)
+static int fill(const struct recipe *r, struct tree *host,
+		const struct packages *p, struct tree *t, struct error *err)
 {
+	struct copying copying = { .to = t, .err = err };
+
 	if (add_layout(r, t, err))
 		return -1;
 	for (size_t i = 0; i < p->n; i++)
@@ -136,11 +154,14 @@ static int fill(const struct recipe *r, const struct packages *p,
 				 (const char *const *)r->exclude.v, err))
 			return error_prefix(err, "unpack %s %s", p->v[i].name,
 					    p->v[i].version);
-	return add_items(r, t, err);
+	if (add_items(r, t, err))
+		return -1;
+	return tree_each(host, copy_node, &copying);
 }
 
 static int build(const struct cache *c, const struct recipe *r,
-		 const struct packages *p, const char *key, struct error *err)
+		 struct tree *host, const struct packages *p, const char *key,
+		 struct error *err)
 {
 	CLEANUP(tree_freep) struct tree *t = tree_new();
 	cleanup_free char *path = cache_path(c, "base", key, ".ext4");
@@ -149,7 +170,7 @@ static int build(const struct cache *c, const struct recipe *r,
 	struct ext4_opts opts = { .label = r->label, .time = r->epoch };
 	char hex[SHA256_HEX];
 
-	if (fill(r, p, t, err))
+	if (fill(r, host, p, t, err))
 		return -1;
 	uuid5(r->name, "root", opts.uuid);
 	opts.size = tree_ext4_size(t, &opts, 0);
@@ -184,6 +205,7 @@ static int resolve(const struct cache *c, const struct recipe *r,
 
 /**
  * struct making - what base_build() knows on its way
+ * @host: content of the recipe's [tree] section
  * @lock_path: the shipped lock
  * @new_path: where a lock in its place is written
  * @shipped: content of @lock_path; no packages when there is none
@@ -193,6 +215,7 @@ static int resolve(const struct cache *c, const struct recipe *r,
 struct making {
 	const struct cache *c;
 	struct recipe recipe;
+	struct tree *host;
 	char *lock_path, *new_path;
 	struct lock shipped, now;
 	char shipped_hex[SHA256_HEX];
@@ -201,6 +224,7 @@ struct making {
 static void making_free(struct making *m)
 {
 	recipe_free(&m->recipe);
+	tree_free(m->host);
 	free(m->lock_path);
 	free(m->new_path);
 	lock_free(&m->shipped);
@@ -214,6 +238,9 @@ static int making_load(struct making *m, const char *recipe, struct error *err)
 	if (str_ends(recipe, ".recipe"))
 		stem -= strlen(".recipe");
 	if (recipe_load(recipe, &m->recipe, err))
+		return -1;
+	m->host = tree_new();
+	if (read_host_trees(&m->recipe, m->host, err))
 		return -1;
 	m->lock_path = xasprintf("%.*s.lock", (int)stem, recipe);
 	m->new_path = cache_path(m->c, "base", m->recipe.name, ".lock");
@@ -314,35 +341,29 @@ static int settle_lock(struct making *m, bool locked, struct base *b,
 }
 
 /* The key of the image made from @l, in @key; true when it is in the cache */
-static int look_up(const struct making *m, const struct lock *l,
-		   char key[SHA256_HEX], struct base *b, bool *found,
-		   struct error *err)
+static bool look_up(const struct making *m, const struct lock *l,
+		    char key[SHA256_HEX], struct base *b)
 {
 	lock_digest(m->recipe.name, l, b->lock_digest);
-	if (make_key(&m->recipe, b->lock_digest, key, err))
-		return -1;
-	*found = find_built(m->c, key, b);
-	return 0;
+	make_key(&m->recipe, m->host, b->lock_digest, key);
+	return find_built(m->c, key, b);
 }
 
 /* Without asking apt or reading a package: is there an image already? */
-static int find_any(struct making *m, bool locked, struct base *b, bool *found,
-		    struct error *err)
+static bool find_any(struct making *m, bool locked, struct base *b)
 {
 	char key[SHA256_HEX];
+	bool found;
 
-	*found = false;
-	if (m->shipped.packages.n &&
-	    (look_up(m, &m->shipped, key, b, found, err) || *found))
-		return *found ? 0 : -1;
+	if (m->shipped.packages.n && look_up(m, &m->shipped, key, b))
+		return true;
 	if (locked || !load_new_lock(m, NULL))
-		return 0;
-	if (look_up(m, &m->now, key, b, found, err))
-		return -1;
-	if (*found)
+		return false;
+	found = look_up(m, &m->now, key, b);
+	if (found)
 		note_new_lock(m, b);
 	lock_free(&m->now);
-	return 0;
+	return found;
 }
 
 static int make_base(struct making *m, bool locked, struct base *b,
@@ -361,10 +382,9 @@ static int make_base(struct making *m, bool locked, struct base *b,
 		return -1;
 	step_end(&step, false, "%zu packages", m->now.packages.n);
 	step_begin(&step, m->c, "base");
-	if (look_up(m, &m->now, key, b, &found, err))
-		return -1;
+	found = look_up(m, &m->now, key, b);
 	if (!found) {
-		if (build(m->c, &m->recipe, &m->now.packages, key, err))
+		if (build(m->c, &m->recipe, m->host, &m->now.packages, key, err))
 			return -1;
 		if (!find_built(m->c, key, b))
 			return error_set(err, 0, "image '%s' in '%s/base' was removed while it was made; try again",
@@ -381,16 +401,13 @@ int base_build(const struct cache *c, const char *recipe, bool locked,
 	CLEANUP(making_free) struct making m = { .c = c };
 	CLEANUP(base_free) struct base made = { 0 };
 	struct step step;
-	bool found;
 
 	step_begin(&step, c, "base");
 	if (making_load(&m, recipe, err))
 		return -1;
 	made.epoch = m.recipe.epoch;
 	uuid5(m.recipe.name, "root", made.uuid);
-	if (find_any(&m, locked, &made, &found, err))
-		return -1;
-	if (found)
+	if (find_any(&m, locked, &made))
 		step_end(&step, true, "%s, %llu MiB", m.recipe.name,
 			 (unsigned long long)made.size >> 20);
 	else if (make_base(&m, locked, &made, err))
