@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "images/kernel_parts.h"
+#include "images/xz_stream.h"
 #include "results/base/cleanup.h"
 #include "results/base/text.h"
 
@@ -153,21 +154,34 @@ static int take_data(struct archive *a, struct archive_entry *entry,
 typedef int take_fn(struct archive *a, struct archive_entry *entry,
 		    const char *deb, struct kernel_parts *p, struct error *err);
 
-static int read_tar(struct archive *outer, const char *deb, take_fn *fn,
-		    struct kernel_parts *p, struct error *err)
+static int open_tar(struct archive *a, struct archive *outer, const char *deb,
+		    struct xz_stream *xz, struct error *err)
 {
+	int ret;
+
+	if (!a || archive_read_support_format_tar(a) != ARCHIVE_OK ||
+	    archive_read_support_filter_zstd(a) != ARCHIVE_OK ||
+	    archive_read_support_filter_gzip(a) != ARCHIVE_OK ||
+	    archive_read_support_filter_bzip2(a) != ARCHIVE_OK)
+		return error_set(err, 0, "libarchive lacks tar, zstd, gzip or bzip2");
+	if (xz && xz_stream_open(xz, outer, err) < 0)
+		return -1;
+	ret = xz ? archive_read_open(a, xz, NULL, xz_stream_read, NULL) :
+		   archive_read_open(a, outer, NULL, read_member, NULL);
+	return ret == ARCHIVE_OK ? 0 : damaged(deb, a, err);
+}
+
+static int read_tar(struct archive *outer, const char *name, const char *deb,
+		    take_fn *fn, struct kernel_parts *p, struct error *err)
+{
+	/* The inner archive is freed first: it reads through the stream. */
+	CLEANUP(xz_stream_close) struct xz_stream xz = { 0 };
 	CLEANUP(archive_freep) struct archive *a = archive_read_new();
 	struct archive_entry *entry;
 	int ret;
 
-	if (!a || archive_read_support_format_tar(a) != ARCHIVE_OK ||
-	    archive_read_support_filter_xz(a) != ARCHIVE_OK ||
-	    archive_read_support_filter_zstd(a) != ARCHIVE_OK ||
-	    archive_read_support_filter_gzip(a) != ARCHIVE_OK ||
-	    archive_read_support_filter_bzip2(a) != ARCHIVE_OK)
-		return error_set(err, 0, "libarchive lacks tar, xz, zstd, gzip or bzip2");
-	if (archive_read_open(a, outer, NULL, read_member, NULL) != ARCHIVE_OK)
-		return damaged(deb, a, err);
+	if (open_tar(a, outer, deb, str_ends(name, ".xz") ? &xz : NULL, err) < 0)
+		return -1;
 	while ((ret = archive_read_next_header(a, &entry)) == ARCHIVE_OK)
 		if (archive_entry_filetype(entry) == S_IFREG &&
 		    archive_entry_pathname(entry) && fn(a, entry, deb, p, err) < 0)
@@ -186,11 +200,11 @@ static int read_members(struct archive *a, const char *deb,
 		const char *name = archive_entry_pathname(entry);
 
 		if (name && str_starts(name, "control.tar")) {
-			if (read_tar(a, deb, take_control, p, err) < 0)
+			if (read_tar(a, name, deb, take_control, p, err) < 0)
 				return -1;
 			control = true;
 		} else if (name && str_starts(name, "data.tar")) {
-			if (read_tar(a, deb, take_data, p, err) < 0)
+			if (read_tar(a, name, deb, take_data, p, err) < 0)
 				return -1;
 			data = true;
 		}
