@@ -75,15 +75,15 @@ static char *run(const char *program, const char *a, const char *b, const char *
 __attribute__((unused))
 static void assert_contains(const char *text, const char *part)
 {
-	if (!strstr(text, part))
-		fail_msg("no '%s' in:\n%s", part, text);
+	if (!text || !strstr(text, part))
+		fail_msg("no '%s' in:\n%s", part, text ? text : "nothing");
 }
 
 __attribute__((unused))
 static void assert_lacks(const char *text, const char *part)
 {
-	if (strstr(text, part))
-		fail_msg("'%s' in:\n%s", part, text);
+	if (!text || strstr(text, part))
+		fail_msg("'%s' in:\n%s", part, text ? text : "nothing");
 }
 
 #endif

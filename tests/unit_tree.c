@@ -292,7 +292,7 @@ static void package_directories(void **state)
 	assert_int_equal(tree_find(t, "/var/spot")->mode, S_IFDIR | 01777);
 }
 
-/* A package changed by @edit is refused, by its name and with a remedy. */
+/* These bytes are refused as a package, by its name and with a remedy. */
 static void assert_refused(const char *data, size_t len, const char *what)
 {
 	CLEANUP(tree_freep) struct tree *t = tree_new();
