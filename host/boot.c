@@ -62,7 +62,6 @@ static void on_stop(int sig)
 	alarm(STOP_GRACE_S);
 }
 
-/* The caller's death is a reason to stop like any other. */
 static int catch_signals(struct error *err)
 {
 	struct sigaction sa = { .sa_handler = on_stop };
@@ -72,6 +71,13 @@ static int catch_signals(struct error *err)
 	    sigaction(SIGTERM, &sa, NULL) < 0 ||
 	    sigaction(SIGHUP, &sa, NULL) < 0)
 		return error_set(err, errno, "catch signals");
+	return 0;
+}
+
+/* The caller's death is a reason to stop like any other. Asked for twice:
+ * virt_open() may change who we are, and the kernel forgets it then. */
+static int die_with_parent(struct error *err)
+{
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
 		return error_set(err, errno, "ask for the parent's death signal");
 	return 0;
@@ -179,7 +185,8 @@ static int start(struct boot *b, struct error *err)
 	if (unlink(console) < 0 && errno != ENOENT)
 		return error_set(err, errno, "remove '%s'", console);
 	if (make_overlays(b, err) < 0 ||
-	    virt_open(&b->virt, b->cfg.uri, b->qemu.path, log, err) < 0)
+	    virt_open(&b->virt, b->cfg.uri, b->qemu.path, log, err) < 0 ||
+	    die_with_parent(err) < 0)
 		return -1;
 	b->cfg.emulator = b->virt.embedded ? b->virt.embed.emulator
 					   : b->qemu.path;
@@ -354,7 +361,8 @@ int boot_run(const struct boot_config *cfg, enum verdict *verdict,
 	};
 	enum watch_end how;
 
-	if (catch_signals(err) < 0 || qemu_probe(&b.qemu, err) < 0 ||
+	if (catch_signals(err) < 0 || die_with_parent(err) < 0 ||
+	    qemu_probe(&b.qemu, err) < 0 ||
 	    check_files(&b, err) < 0 || start(&b, err) < 0)
 		return -1;
 	how = supervise(&b);

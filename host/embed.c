@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -15,6 +17,7 @@
 
 #define PREFIX "kontest-vm-"
 #define SEED_MAX (4 << 20)
+#define EMULATOR_MARK "@EMULATOR@"	/* in a seed, for e->emulator */
 #define CAPS_DIR "cache/qemu/capabilities"
 
 static char *run_user_dir(void)
@@ -83,6 +86,32 @@ int embed_sweep(void)
 			n += sweep_dir(base);
 	}
 	return n;
+}
+
+static int write_text(const char *path, const char *text, struct error *err)
+{
+	cleanup_close int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return error_set(err, errno, "open '%s'", path);
+	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		return error_set(err, errno, "write '%s'", path);
+	return 0;
+}
+
+int embed_user(struct error *err)
+{
+	struct error why = { 0 };
+
+	if (geteuid() != 0 || getpwnam("libvirt-qemu"))
+		return 0;
+	if (unshare(CLONE_NEWUSER) == 0 &&
+	    write_text("/proc/self/setgroups", "deny", &why) == 0 &&
+	    write_text("/proc/self/uid_map", "1000 0 1", &why) == 0 &&
+	    write_text("/proc/self/gid_map", "1000 0 1", &why) == 0)
+		return 0;
+	return error_set(err, 0,
+		"when run by root, libvirt wants a user libvirt-qemu, and there is none: make deps adds it, or: adduser --system --group --no-create-home --home /nonexistent libvirt-qemu; or run kontest as an ordinary user");
 }
 
 static int make_root(struct embed *e, struct error *err)
@@ -194,18 +223,33 @@ static char *seed_path(const char *qemu)
 	return xasprintf("%s/%.32s.xml", dir, hex);
 }
 
+/* Append @text to @out with every @from replaced by @to. */
+static void replace(struct buf *out, const char *text, const char *from,
+		    const char *to)
+{
+	const char *next;
+
+	while ((next = strstr(text, from))) {
+		buf_add(out, text, (size_t)(next - text));
+		buf_adds(out, to);
+		text = next + strlen(from);
+	}
+	buf_adds(out, text);
+}
+
 /* Where libvirt will look: it names the file after the emulator's path. If a
  * libvirt does otherwise, it just asks QEMU again. */
 static void use_seed(const struct embed *e)
 {
-	struct buf text CLEANUP(buf_free) = { 0 };
+	struct buf seed CLEANUP(buf_free) = { 0 }, text CLEANUP(buf_free) = { 0 };
 	cleanup_free char *dir = xasprintf("%s/" CAPS_DIR, e->root);
 	cleanup_free char *path = NULL;
 	char hex[SHA256_HEX];
 
-	if (!e->seed || file_read(e->seed, SEED_MAX, &text, NULL) < 0 ||
-	    make_dirs(dir, NULL) < 0)
+	if (!e->seed || file_read(e->seed, SEED_MAX, &seed, NULL) < 0 ||
+	    !seed.len || make_dirs(dir, NULL) < 0)
 		return;
+	replace(&text, seed.data, EMULATOR_MARK, e->emulator);
 	sha256_of(e->emulator, strlen(e->emulator), hex);
 	path = xasprintf("%s/%s.xml", dir, hex);
 	if (file_write(path, text.data, text.len, NULL) < 0)
@@ -214,7 +258,8 @@ static void use_seed(const struct embed *e)
 
 void embed_keep(const struct embed *e)
 {
-	struct buf text CLEANUP(buf_free) = { 0 }, old CLEANUP(buf_free) = { 0 };
+	struct buf caps CLEANUP(buf_free) = { 0 }, text CLEANUP(buf_free) = { 0 };
+	struct buf old CLEANUP(buf_free) = { 0 };
 	cleanup_free char *path = NULL, *dir = cache_home();
 	char hex[SHA256_HEX];
 
@@ -222,8 +267,9 @@ void embed_keep(const struct embed *e)
 		return;
 	sha256_of(e->emulator, strlen(e->emulator), hex);
 	path = xasprintf("%s/" CAPS_DIR "/%s.xml", e->root, hex);
-	if (file_read(path, SEED_MAX, &text, NULL) < 0 || !text.len)
+	if (file_read(path, SEED_MAX, &caps, NULL) < 0 || !caps.len)
 		return;
+	replace(&text, caps.data, e->emulator, EMULATOR_MARK);
 	if (file_read(e->seed, SEED_MAX, &old, NULL) == 0 &&
 	    old.len == text.len && !memcmp(old.data, text.data, old.len))
 		return;

@@ -38,6 +38,18 @@ struct embed {
 };
 
 /**
+ * embed_user() - be somebody as whom libvirt can work
+ *
+ * Run by root, libvirt insists on a user libvirt-qemu, even if QEMU is to run
+ * as root. Where there is none, this process goes into a user name space in
+ * which root has another number: libvirt then works as it does for an ordinary
+ * user, with root's files. Call it before there are threads.
+ *
+ * Return: 0, or -1 when there is neither such a user nor such a name space.
+ */
+int embed_user(struct error *err);
+
+/**
  * embed_open() - make a root; roots of dead processes are removed
  * @e: filled in
  * @qemu: path of the real QEMU

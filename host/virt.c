@@ -21,17 +21,21 @@ static const struct remedy remedies[] = {
 	  "libvirt's QEMU driver is not installed: install the Debian package libvirt-daemon-driver-qemu (make deps does)" },
 	{ "no connection driver available",
 	  "libvirt's QEMU driver is not installed: install the Debian package libvirt-daemon-driver-qemu (make deps does)" },
-	{ "Failed to find user record for name",
-	  "when run by root, libvirt wants a user of that name: make deps adds it, or: adduser --system --group --no-create-home --home /nonexistent libvirt-qemu" },
+	{ "Failed to read pidfile",
+	  "is what was named as QEMU really one?" },
+	{ "Failed to parse user",
+	  "when run by root, libvirt wants a user of that name: make deps adds it, or: adduser --system --group --no-create-home --home /nonexistent libvirt-qemu; or run kontest as an ordinary user" },
 	{ "Failed to connect socket",
 	  "is the daemon running, and may you use it? Without --connect no daemon is needed" },
 	{ "Unable to find capabilities",
 	  "this libvirt cannot ask the QEMU that it was given" },
+	{ "does not support machine type",
+	  "the profile's machine is none of `qemu-system-x86_64 -machine help`" },
+	{ "does not support virt type 'kvm'",
+	  "see what `kontest doctor` says about KVM, or choose accel = auto" },
 	{ "does not support", "the profile asks for what this QEMU has not" },
 	{ "unable to find CPU model",
 	  "the profile's cpu-model is none of `qemu-system-x86_64 -cpu help`" },
-	{ "unsupported machine type",
-	  "the profile's machine is none of `qemu-system-x86_64 -machine help`" },
 	{ "Permission denied", "may you read that file, and enter all directories on its path?" },
 	{ "No space left on device", "make room there" },
 };
@@ -130,7 +134,7 @@ int virt_open(struct virt *v, const char *uri, const char *qemu,
 		return fail(err, "start libvirt's event loop");
 	if (uri)
 		return connect_to(v, uri, err);
-	if (embed_open(&v->embed, qemu, err) < 0)
+	if (embed_user(err) < 0 || embed_open(&v->embed, qemu, err) < 0)
 		return -1;
 	return connect_to(v, v->embed.uri, err);
 }
