@@ -152,7 +152,7 @@ static void kill_each(enum group g)
 	     p = strtok_r(NULL, "\n", &save)) {
 		uint64_t pid;
 
-		if (parse_u64(p, &pid) && pid > 1)
+		if (scan_u64(p, &pid) && pid > 1)
 			kill((pid_t)pid, SIGKILL);
 	}
 	free(text);

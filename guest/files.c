@@ -71,7 +71,7 @@ int empty_dir(const char *path, struct fail *f)
 	return remove_below(AT_FDCWD, path, 0, f);
 }
 
-int remove_tree(const char *path, struct fail *f)
+int delete_tree(const char *path, struct fail *f)
 {
 	if (unlink(path) == 0 || errno == ENOENT)
 		return 0;

@@ -146,7 +146,7 @@ static int read_plan(struct guest *g, struct fail *f)
 	}
 	if (!g->journal)
 		return -1;
-	return plan_parse(text, &g->plan, f);
+	return guest_plan_parse(text, &g->plan, f);
 }
 
 static uint64_t ram_bytes(void)
@@ -164,7 +164,7 @@ static int check_ram(struct guest *g, struct fail *f)
 			STANDALONE_RAM;
 	uint64_t mib = 128;
 
-	plan_fill(&g->plan, cpus > 0 ? (unsigned int)cpus : 1, ram);
+	guest_plan_fill(&g->plan, cpus > 0 ? (unsigned int)cpus : 1, ram);
 	if (!g->disks[DISK_WORK].present)
 		need += TMPFS_RAM;
 	/* The firmware keeps a little of what QEMU was told */
@@ -179,7 +179,7 @@ static int check_ram(struct guest *g, struct fail *f)
 			mib);
 }
 
-static int limit_disks(struct guest *g, struct fail *f)
+static int prepare_disks(struct guest *g, struct fail *f)
 {
 	const struct {
 		enum disk_role role;
@@ -190,11 +190,16 @@ static int limit_disks(struct guest *g, struct fail *f)
 		{ DISK_SWAP, &g->plan.io_swap },
 	};
 
-	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
-		if (g->disks[limits[i].role].present &&
-		    cgroup_limit(&g->disks[limits[i].role], limits[i].rates,
-				 f) != 0)
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		const struct disk *d = &g->disks[limits[i].role];
+		struct fail note;
+
+		if (d->present && cgroup_limit(d, limits[i].rates, f) != 0)
 			return -1;
+		if (machine_count_io(d, &note) != 0)
+			guest_note(g, "requests are not counted: %s",
+				   note.text);
+	}
 	return 0;
 }
 
@@ -212,7 +217,7 @@ static int set_up(struct guest *g, struct fail *f)
 	    mounts_root(&g->disks[DISK_SYSTEM], f) != 0 ||
 	    mounts_work(g, f) != 0 ||
 	    cgroup_setup(&g->cgroup2, &note, f) != 0 ||
-	    limit_disks(g, f) != 0 ||
+	    prepare_disks(g, f) != 0 ||
 	    machine_swap_on(&g->disks[DISK_SWAP], f) != 0)
 		return -1;
 	if (note.text[0])

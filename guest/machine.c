@@ -21,6 +21,18 @@ int machine_swap_on(const struct disk *swap, struct fail *f)
 	return 0;
 }
 
+int machine_count_io(const struct disk *disk, struct fail *f)
+{
+	char path[128];
+	uint64_t on;
+
+	snprintf(path, sizeof(path), "/sys/class/block/%s/queue/iostats",
+		 disk->name);
+	if (!disk->present || (read_u64(path, &on) && on == 1))
+		return 0;
+	return write_text(path, "1", f);
+}
+
 int machine_flush(const struct disk *swap, struct fail *f)
 {
 	sync();

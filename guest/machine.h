@@ -13,6 +13,14 @@
 int machine_swap_on(const struct disk *swap, struct fail *f);
 
 /**
+ * machine_count_io() - have the kernel count a disk's requests
+ *
+ * It does so by itself for every ordinary disk, but before 6.11 not for an
+ * NVDIMM, which in exact mode stands for one.
+ */
+int machine_count_io(const struct disk *disk, struct fail *f);
+
+/**
  * machine_flush() - nothing left in memory from before: write back, drop
  * caches, bring swap back to RAM and start it empty
  */

@@ -93,7 +93,7 @@ static int empty_initramfs(struct fail *f)
 					     "/modules" };
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-		if (remove_tree(paths[i], f) != 0)
+		if (delete_tree(paths[i], f) != 0)
 			return -1;
 	return 0;
 }

@@ -47,7 +47,7 @@ static int get_uint(const struct line *l, unsigned int min, unsigned int max,
 	uint64_t v;
 
 	snprintf(want, sizeof(want), "a number from %u to %u", min, max);
-	if (!parse_u64(l->value, &v) || v < min || v > max)
+	if (!scan_u64(l->value, &v) || v < min || v > max)
 		return bad_value(l, want, f);
 	*out = (unsigned int)v;
 	return 0;
@@ -55,7 +55,7 @@ static int get_uint(const struct line *l, unsigned int min, unsigned int max,
 
 static int get_u64(const struct line *l, uint64_t *out, struct fail *f)
 {
-	return parse_u64(l->value, out) ? 0 : bad_value(l, "a number", f);
+	return scan_u64(l->value, out) ? 0 : bad_value(l, "a number", f);
 }
 
 /* A name becomes part of a path: letters, digits, '_', '-' and '.' inside it */
@@ -85,7 +85,7 @@ static int get_rates(const struct line *l, struct plan_rates *r, struct fail *f)
 			return bad_value(l, "RBPS,WBPS,RIOPS,WIOPS", f);
 		memcpy(part, p, len);
 		part[len] = '\0';
-		if (!parse_u64(part, out[i]))
+		if (!scan_u64(part, out[i]))
 			return bad_value(l, "RBPS,WBPS,RIOPS,WIOPS", f);
 		p += len + (i < 3);
 	}
@@ -193,7 +193,7 @@ static int take_line(struct plan *p, const struct line *l, bool seen[],
 			l->key);
 }
 
-int plan_parse(char *text, struct plan *p, struct fail *f)
+int guest_plan_parse(char *text, struct plan *p, struct fail *f)
 {
 	bool seen[KEY_COUNT] = { false };
 	struct line l = { 0 };
@@ -226,14 +226,14 @@ int plan_parse(char *text, struct plan *p, struct fail *f)
 	return 0;
 }
 
-void plan_free(struct plan *p)
+void guest_plan_free(struct plan *p)
 {
 	free(p->sizes);
 	free(p->runs);
 	memset(p, 0, sizeof(*p));
 }
 
-void plan_fill(struct plan *p, unsigned int cpus, uint64_t ram_bytes)
+void guest_plan_fill(struct plan *p, unsigned int cpus, uint64_t ram_bytes)
 {
 	if (p->cpus == 0)
 		p->cpus = cpus;
@@ -243,7 +243,7 @@ void plan_fill(struct plan *p, unsigned int cpus, uint64_t ram_bytes)
 		p->jobs = 4 * p->cpus;
 }
 
-uint64_t plan_size(const struct plan *p, const char *load)
+uint64_t guest_plan_size(const struct plan *p, const char *load)
 {
 	for (size_t i = 0; i < p->nsizes; i++)
 		if (strcmp(p->sizes[i].load, load) == 0)

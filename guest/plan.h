@@ -49,24 +49,24 @@ struct plan {
 };
 
 /**
- * plan_parse() - read a guest plan
+ * guest_plan_parse() - read a guest plan
  * @text: the plan, changed while it is read
- * @p: result; plan_free() ends it, also after a failure
+ * @p: result; guest_plan_free() ends it, also after a failure
  * @f: names the line and what is wrong with it
  *
  * Strict: an unknown key, a key given twice or left out, or a value that is
  * not what it should be, is a failure.
  */
-int plan_parse(char *text, struct plan *p, struct fail *f);
-void plan_free(struct plan *p);
+int guest_plan_parse(char *text, struct plan *p, struct fail *f);
+void guest_plan_free(struct plan *p);
 /**
- * plan_fill() - cpus, mem or jobs given as 0 mean what the machine has
+ * guest_plan_fill() - cpus, mem or jobs given as 0 mean what the machine has
  * @cpus: online. @ram_bytes: of RAM
  *
  * The plan that an image carries cannot know the machine. jobs: 4 a CPU.
  */
-void plan_fill(struct plan *p, unsigned int cpus, uint64_t ram_bytes);
-/* plan_size() - size of a load, 0 when the plan has none */
-uint64_t plan_size(const struct plan *p, const char *load);
+void guest_plan_fill(struct plan *p, unsigned int cpus, uint64_t ram_bytes);
+/* guest_plan_size() - size of a load, 0 when the plan has none */
+uint64_t guest_plan_size(const struct plan *p, const char *load);
 
 #endif

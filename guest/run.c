@@ -80,7 +80,7 @@ static int start_window(struct window *w, struct guest *g,
 	w->args = (struct load_args){
 		.shared = &g->shared->load, .dir = w->dir, .tree = w->tree,
 		.cpus = g->plan.cpus, .mem = g->plan.mem,
-		.size = plan_size(&g->plan, run->load->name),
+		.size = guest_plan_size(&g->plan, run->load->name),
 	};
 	memset(&g->shared->load, 0, sizeof(g->shared->load));
 	job_init(&w->job, g, run->job, w->tree);

@@ -119,7 +119,7 @@ char *read_all(const char *path, size_t *len)
 	return buf;
 }
 
-bool parse_u64(const char *s, uint64_t *value)
+bool scan_u64(const char *s, uint64_t *value)
 {
 	char *end;
 
@@ -134,7 +134,7 @@ bool read_u64(const char *path, uint64_t *value)
 {
 	char buf[64];
 
-	return read_text(path, buf, sizeof(buf)) > 0 && parse_u64(buf, value);
+	return read_text(path, buf, sizeof(buf)) > 0 && scan_u64(buf, value);
 }
 
 int write_full(int fd, const void *data, size_t len)

@@ -61,13 +61,13 @@ bool read_u64(const char *path, uint64_t *value);
 int write_text(const char *path, const char *text, struct fail *f);
 /* write_full() - all of the bytes; 0, or -1 with errno */
 int write_full(int fd, const void *data, size_t len);
-/* parse_u64() - a whole string as a decimal number */
-bool parse_u64(const char *s, uint64_t *value);
+/* scan_u64() - a whole string as a decimal number */
+bool scan_u64(const char *s, uint64_t *value);
 
 /* make_dir() - a directory that may be there already */
 int make_dir(const char *path, mode_t mode, struct fail *f);
-/* remove_tree() - a directory and all below it, or a file; absent is fine */
-int remove_tree(const char *path, struct fail *f);
+/* delete_tree() - a directory and all below it, or a file; absent is fine */
+int delete_tree(const char *path, struct fail *f);
 /* empty_dir() - all below a directory, but not itself */
 int empty_dir(const char *path, struct fail *f);
 /* copy_tree() - directories, regular files and symbolic links, with modes and

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * unit_guest_plan.c - the guest's reader of its plan
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "guest/plan.h"
+
+#define GOOD \
+	"format=1\ncpus=2\nmem=268435456\nexact=1\njob=quick-1\njobs=8\n" \
+	"seed=18446744073709551615\nlead_ms=3000\nrun_timeout_s=1800\n" \
+	"sample_ms=0\n"
+
+static int parse(const char *text, struct plan *p, struct fail *f)
+{
+	char copy[4096];
+
+	assert_true(strlen(text) < sizeof(copy));
+	strcpy(copy, text);
+	f->text[0] = '\0';
+	return guest_plan_parse(copy, p, f);
+}
+
+static void expect_refusal(const char *text, const char *why)
+{
+	struct plan p;
+	struct fail f;
+
+	assert_int_equal(parse(text, &p, &f), -1);
+	if (!strstr(f.text, why))
+		fail_msg("'%s' does not say '%s'", f.text, why);
+	guest_plan_free(&p);
+}
+
+static void test_all_keys(void **state)
+{
+	struct plan p;
+	struct fail f;
+
+	(void)state;
+	assert_int_equal(parse(GOOD "io.work=1,2,3,4\nio.swap=0,0,0,9\n"
+			       "size.io_load=42\nrun=no_load\nrun=io_load\n"
+			       "run=io_load\n", &p, &f), 0);
+	assert_int_equal(p.cpus, 2);
+	assert_int_equal(p.mem, 268435456);
+	assert_true(p.exact);
+	assert_string_equal(p.job, "quick-1");
+	assert_int_equal(p.jobs, 8);
+	assert_true(p.seed == UINT64_MAX);
+	assert_int_equal(p.lead_ms, 3000);
+	assert_int_equal(p.run_timeout_s, 1800);
+	assert_int_equal(p.sample_ms, 0);
+	assert_int_equal(p.io_work.rbps, 1);
+	assert_int_equal(p.io_work.wbps, 2);
+	assert_int_equal(p.io_work.riops, 3);
+	assert_int_equal(p.io_work.wiops, 4);
+	assert_int_equal(p.io_other.rbps, 0);
+	assert_int_equal(p.io_swap.wiops, 9);
+	assert_int_equal(guest_plan_size(&p, "io_load"), 42);
+	assert_int_equal(guest_plan_size(&p, "no_load"), 0);
+	assert_int_equal(p.nruns, 3);
+	assert_string_equal(p.runs[0], "no_load");
+	assert_string_equal(p.runs[2], "io_load");
+	guest_plan_free(&p);
+}
+
+static void test_carried_plan_takes_the_machine(void **state)
+{
+	struct plan p;
+	struct fail f;
+
+	(void)state;
+	assert_int_equal(parse("format=1\ncpus=0\nmem=0\nexact=0\njob=quick-1\n"
+			       "jobs=0\nseed=1\nlead_ms=0\nrun_timeout_s=1\n"
+			       "sample_ms=5\nrun=no_load\n", &p, &f), 0);
+	guest_plan_fill(&p, 3, 1000);
+	assert_int_equal(p.cpus, 3);
+	assert_int_equal(p.mem, 1000);
+	assert_int_equal(p.jobs, 12);
+	guest_plan_free(&p);
+	assert_int_equal(parse(GOOD, &p, &f), 0);
+	guest_plan_fill(&p, 3, 1000);
+	assert_int_equal(p.cpus, 2);
+	assert_int_equal(p.mem, 268435456);
+	assert_int_equal(p.jobs, 8);
+	guest_plan_free(&p);
+}
+
+static void test_refusals(void **state)
+{
+	(void)state;
+	expect_refusal("", "no line 'format='");
+	expect_refusal("cpus=1\n", "must begin with format=1");
+	expect_refusal("format=2\n", "1 (this guest knows no other)");
+	expect_refusal("format=1\ncpus=1\n", "no line 'mem='");
+	expect_refusal(GOOD "colour=red\n", "line 11: unknown key 'colour'");
+	expect_refusal(GOOD "cpus=2\n", "line 11: 'cpus' is given twice");
+	expect_refusal(GOOD "nonsense\n", "line 11: 'nonsense' is no key=value");
+	expect_refusal(GOOD "io.work=1,2,3\n", "RBPS,WBPS,RIOPS,WIOPS");
+	expect_refusal(GOOD "io.work=1,2,3,4,5\n", "RBPS,WBPS,RIOPS,WIOPS");
+	expect_refusal(GOOD "io.work=1,,3,4\n", "RBPS,WBPS,RIOPS,WIOPS");
+	expect_refusal(GOOD "size.=1\n", "names no load");
+	expect_refusal(GOOD "size.x=1\nsize.x=1\n", "given twice");
+	expect_refusal(GOOD "size.x=-1\n", "a number expected");
+	expect_refusal(GOOD "run=../../etc\n", "a name expected");
+	expect_refusal(GOOD "run=\n", "a name expected");
+	expect_refusal("format=1\ncpus=1x\n", "number from 0 to 4096");
+	expect_refusal("format=1\nexact=2\n", "number from 0 to 1");
+	expect_refusal("format=1\nmem=99999999999999999999\n", "a number");
+	expect_refusal("format=1\nrun_timeout_s=0\n", "number from 1");
+}
+
+static void test_runs_need_a_job(void **state)
+{
+	(void)state;
+	expect_refusal("format=1\ncpus=1\nmem=1\nexact=0\njob=none\njobs=1\n"
+		       "seed=1\nlead_ms=0\nrun_timeout_s=1\nsample_ms=0\n"
+		       "run=no_load\n", "job=none");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_keys),
+		cmocka_unit_test(test_carried_plan_takes_the_machine),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_runs_need_a_job),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
