@@ -181,9 +181,11 @@ static int start(struct boot *b, struct error *err)
 			return error_set(err, errno, "open '%s'",
 					 b->cfg.results.path);
 	}
-	/* An old one would be taken for this boot's. */
+	/* Old ones would be taken for this boot's. */
 	if (unlink(console) < 0 && errno != ENOENT)
 		return error_set(err, errno, "remove '%s'", console);
+	if (unlink(log) < 0 && errno != ENOENT)
+		return error_set(err, errno, "remove '%s'", log);
 	if (make_overlays(b, err) < 0 ||
 	    virt_open(&b->virt, b->cfg.uri, b->qemu.path, log, err) < 0 ||
 	    die_with_parent(err) < 0)
@@ -347,7 +349,7 @@ int boot_bury(const struct boot_config *cfg, enum verdict *verdict,
 		*verdict = b.watch.verdict;
 		return 0;
 	}
-	return conclude(&b, WATCH_VANISHED, verdict, err);
+	return conclude(&b, WATCH_ORPHANED, verdict, err);
 }
 
 int boot_run(const struct boot_config *cfg, enum verdict *verdict,

@@ -272,6 +272,9 @@ static enum verdict unfinished(const struct watch *w, enum watch_end how,
 	case WATCH_WATCHDOG:
 		buf_adds(evidence, "the guest stopped feeding its watchdog");
 		return VERDICT_HUNG;
+	case WATCH_ORPHANED:
+		buf_adds(evidence, "kontest's process for this boot was killed");
+		return VERDICT_KILLED;
 	case WATCH_VANISHED:
 		buf_adds(evidence, "QEMU ended unasked (killed?)");
 		return VERDICT_KILLED;

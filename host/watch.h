@@ -30,6 +30,7 @@ enum watch_end {
 	WATCH_CRASHED,		/* pvpanic */
 	WATCH_WATCHDOG,		/* i6300esb was not fed */
 	WATCH_VANISHED,		/* QEMU ended without being asked */
+	WATCH_ORPHANED,		/* kontest's process for the boot did, and QEMU with it */
 	WATCH_INTERRUPTED,	/* SIGINT or SIGTERM to kontest */
 	WATCH_ENDED_BY_US,	/* watch_due() said so */
 };

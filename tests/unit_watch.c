@@ -254,6 +254,8 @@ static void ways_to_go(void **state)
 	rec(&w, JOURNAL_RUN_END, "{\"load\":\"a\"}", 3 * S);
 	rec(&w, JOURNAL_RUN_START, "{\"load\":\"b\"}", 4 * S);
 	assert_int_equal(judge(&w, WATCH_VANISHED, "running: b"), VERDICT_KILLED);
+	assert_int_equal(judge(&w, WATCH_ORPHANED, "kontest's process"),
+			 VERDICT_KILLED);
 	assert_int_equal(judge(&w, WATCH_INTERRUPTED, "told to stop"),
 			 VERDICT_KILLED);
 	assert_int_equal(judge(&w, WATCH_WATCHDOG, "watchdog"), VERDICT_HUNG);
