@@ -326,7 +326,9 @@ int apt_ask(struct apt *a, const struct strings *argv, int timeout_s,
 			return -1;
 		if (!status)
 			return 0;
-		if (!apt_refresh(a))
+		/* New lists are no help against a full disk. */
+		if ((out->len && strstr(out->data, "No space left")) ||
+		    !apt_refresh(a))
 			break;
 	}
 	return explain(a, argv->v[0], out->len ? out->data : "", err);
