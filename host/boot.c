@@ -35,6 +35,7 @@ static volatile sig_atomic_t stop_signal;
  * @tail: the journal; fd -1 when the boot has none
  * @lost: why the journal cannot be followed any more
  * @start: host time
+ * @stderr_fd: the caller's standard error while ours is libvirt.log
  */
 struct boot {
 	struct boot_config cfg;
@@ -46,6 +47,7 @@ struct boot {
 	struct journal_tail tail;
 	struct error lost;
 	struct timespec start;
+	int stderr_fd;
 };
 
 static uint64_t now_ms(void)
@@ -168,6 +170,22 @@ static void remove_overlays(const struct boot *b)
 	}
 }
 
+/* What libvirt and its libraries print goes to a file of the boot's. Setting
+ * LIBVIRT_LOG_OUTPUTS is not enough: the caller may have had libvirt read it
+ * before this process was forked. */
+static int divert_stderr(struct boot *b, const char *log, struct error *err)
+{
+	cleanup_close int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
+				    0600);
+
+	if (fd < 0)
+		return error_set(err, errno, "create '%s'", log);
+	b->stderr_fd = fcntl(2, F_DUPFD_CLOEXEC, 3);
+	if (b->stderr_fd < 0 || dup2(fd, 2) < 0)
+		return error_set(err, errno, "divert the standard error to '%s'", log);
+	return 0;
+}
+
 static int start(struct boot *b, struct error *err)
 {
 	cleanup_free char *log = xasprintf("%s/libvirt.log", b->cfg.dir);
@@ -186,7 +204,7 @@ static int start(struct boot *b, struct error *err)
 		return error_set(err, errno, "remove '%s'", console);
 	if (unlink(log) < 0 && errno != ENOENT)
 		return error_set(err, errno, "remove '%s'", log);
-	if (make_overlays(b, err) < 0 ||
+	if (make_overlays(b, err) < 0 || divert_stderr(b, log, err) < 0 ||
 	    virt_open(&b->virt, b->cfg.uri, b->qemu.path, log, err) < 0 ||
 	    die_with_parent(err) < 0)
 		return -1;
@@ -323,6 +341,9 @@ static void boot_free(struct boot *b)
 	cleanup_closep(&b->tail.fd);
 	qemu_info_free(&b->qemu);
 	strings_clear(&b->paths);
+	if (b->stderr_fd >= 0)
+		(void)!dup2(b->stderr_fd, 2);
+	cleanup_closep(&b->stderr_fd);
 	alarm(0);
 }
 
@@ -333,6 +354,7 @@ int boot_bury(const struct boot_config *cfg, enum verdict *verdict,
 		.cfg = *cfg,
 		.virt.embed.lock_fd = -1,
 		.console_fd = -1,
+		.stderr_fd = -1,
 		.tail = { .fd = -1, .off = JOURNAL_LOG_OFF },
 	};
 	struct stat st;
@@ -359,6 +381,7 @@ int boot_run(const struct boot_config *cfg, enum verdict *verdict,
 		.cfg = *cfg,
 		.virt.embed.lock_fd = -1,
 		.console_fd = -1,
+		.stderr_fd = -1,
 		.tail = { .fd = -1, .off = JOURNAL_LOG_OFF },
 	};
 	enum watch_end how;
