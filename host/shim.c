@@ -169,7 +169,7 @@ static void start_guard(const char *root, int owner, int qemu,
 		pid = fork();
 		if (pid == 0)
 			guard(root, owner, qemu, pidfile);
-		_exit(pid < 0);
+		_exit(pid < 0 ? 1 : 0);
 	}
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
