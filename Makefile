@@ -83,7 +83,13 @@ $(O)/%.o: %.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(host_cflags) -MMD -MP -c -o $@ $<
 
-$(O)/tests/unit_%: $(O)/tests/unit_%.o $(lib_obj) $(guest_lib)
+# An archive, so that a test is linked with what it uses and no more.
+$(O)/libkontest.a: $(lib_obj) $(guest_lib)
+	$(say) AR $@
+	$(Q)rm -f $@
+	$(Q)ar rcs $@ $^
+
+$(O)/tests/unit_%: $(O)/tests/unit_%.o $(O)/libkontest.a
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(pkg_libs) -lcmocka -lpthread
 
