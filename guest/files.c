@@ -16,59 +16,71 @@
 
 #define DEPTH_MAX 64
 
-static bool is_dots(const char *name)
+static int not_dots(const struct dirent *e)
 {
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+	return strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
 }
 
-static void closedirp(DIR **d)
+static int compare_names(const struct dirent **a, const struct dirent **b)
 {
-	if (*d)
-		closedir(*d);
+	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-#define auto_closedir __attribute__((cleanup(closedirp)))
+/* What is done with each entry of a directory */
+typedef int (*entry_fn)(const char *dir, const char *name, const char *to,
+			int depth, struct fail *f);
 
-static int remove_below(int parent, const char *name, int depth, struct fail *f)
+/* In the order of the names, so that it never depends on the file system */
+static int each_entry(const char *dir, const char *to, int depth, entry_fn fn,
+		      struct fail *f)
 {
-	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
-			O_CLOEXEC);
-	auto_closedir DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-	const struct dirent *e;
+	struct dirent **list;
+	int n = scandir(dir, &list, not_dots, compare_names);
+	int ret = 0;
 
-	if (!d) {
-		fail_set(f, errno, "open directory '%s'", name);
-		if (fd >= 0)
-			close(fd);
+	if (n < 0)
+		return fail_set(f, errno, "read directory '%s'", dir);
+	for (int i = 0; i < n; i++) {
+		if (ret == 0)
+			ret = fn(dir, list[i]->d_name, to, depth, f);
+		free(list[i]);
+	}
+	free(list);
+	return ret;
+}
+
+static int join(char path[PATH_MAX], const char *dir, const char *name,
+		struct fail *f)
+{
+	int n = snprintf(path, PATH_MAX, "%s/%s", dir, name);
+
+	return n < PATH_MAX ? 0 : fail_set(f, ENAMETOOLONG, "'%s'", dir);
+}
+
+static int delete_entry(const char *dir, const char *name, const char *to,
+			int depth, struct fail *f)
+{
+	char path[PATH_MAX];
+
+	(void)to;
+	if (join(path, dir, name, f) != 0)
 		return -1;
-	}
+	if (unlink(path) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return fail_set(f, errno, "remove '%s'", path);
 	if (depth > DEPTH_MAX)
-		return fail_set(f, ELOOP, "directory '%s'", name);
-	for (errno = 0; (e = readdir(d)); errno = 0) {
-		int isdir = 0;
-
-		if (is_dots(e->d_name))
-			continue;
-		if (unlinkat(fd, e->d_name, 0) != 0) {
-			isdir = errno == EISDIR || errno == EPERM;
-			if (!isdir && errno != ENOENT)
-				return fail_set(f, errno, "remove '%s'",
-						e->d_name);
-		}
-		if (isdir && (remove_below(fd, e->d_name, depth + 1, f) != 0))
-			return -1;
-		if (isdir && unlinkat(fd, e->d_name, AT_REMOVEDIR) != 0)
-			return fail_set(f, errno, "remove directory '%s'",
-					e->d_name);
-	}
-	if (errno)
-		return fail_set(f, errno, "read directory '%s'", name);
+		return fail_set(f, ELOOP, "directory '%s'", path);
+	if (each_entry(path, NULL, depth + 1, delete_entry, f) != 0)
+		return -1;
+	if (rmdir(path) != 0)
+		return fail_set(f, errno, "remove directory '%s'", path);
 	return 0;
 }
 
 int empty_dir(const char *path, struct fail *f)
 {
-	return remove_below(AT_FDCWD, path, 0, f);
+	return each_entry(path, NULL, 0, delete_entry, f);
 }
 
 int delete_tree(const char *path, struct fail *f)
@@ -136,33 +148,27 @@ static int copy_link(const char *from, const char *to, struct fail *f)
 static int copy_node(const char *from, const char *to, int depth,
 		     struct fail *f);
 
+static int copy_entry(const char *dir, const char *name, const char *to,
+		      int depth, struct fail *f)
+{
+	char a[PATH_MAX], b[PATH_MAX];
+
+	if (join(a, dir, name, f) != 0 || join(b, to, name, f) != 0)
+		return -1;
+	return copy_node(a, b, depth, f);
+}
+
 static int copy_dir(const char *from, const char *to, const struct stat *st,
 		    int depth, struct fail *f)
 {
-	auto_closedir DIR *d = opendir(from);
 	struct timespec times[2] = { st->st_mtim, st->st_mtim };
-	char a[PATH_MAX], b[PATH_MAX];
-	const struct dirent *e;
 
-	if (!d)
-		return fail_set(f, errno, "open directory '%s'", from);
 	if (depth > DEPTH_MAX)
 		return fail_set(f, ELOOP, "directory '%s'", from);
 	if (mkdir(to, st->st_mode & 07777) != 0)
 		return fail_set(f, errno, "make directory '%s'", to);
-	for (errno = 0; (e = readdir(d)); errno = 0) {
-		if (is_dots(e->d_name))
-			continue;
-		if (snprintf(a, sizeof(a), "%s/%s", from, e->d_name) >=
-		    (int)sizeof(a) ||
-		    snprintf(b, sizeof(b), "%s/%s", to, e->d_name) >=
-		    (int)sizeof(b))
-			return fail_set(f, ENAMETOOLONG, "'%s'", from);
-		if (copy_node(a, b, depth + 1, f) != 0)
-			return -1;
-	}
-	if (errno)
-		return fail_set(f, errno, "read directory '%s'", from);
+	if (each_entry(from, to, depth + 1, copy_entry, f) != 0)
+		return -1;
 	/* Last, because every file made in it moves the time again */
 	if (utimensat(AT_FDCWD, to, times, 0) != 0)
 		return fail_set(f, errno, "set time of '%s'", to);

@@ -146,30 +146,38 @@ static int read_plan(int fd, const struct journal_super *s, char **plan,
 	return 0;
 }
 
-struct jw *jw_open(const char *path, char **plan, struct fail *f)
+/* What the host has written, and the disk's size in bytes */
+static int read_head(const char *path, uint64_t *size, char **plan,
+		     struct fail *f)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct journal_super s;
-	struct jw *j;
 	off_t end;
 
-	*plan = NULL;
-	if (fd < 0) {
-		fail_set(f, errno, "open results disk '%s'", path);
-		return NULL;
-	}
-	end = lseek(fd, 0, SEEK_END);
-	if (end < JOURNAL_LOG_OFF + RECORD_MAX) {
-		fail_set(f, 0, "results disk '%s' is too small", path);
-		return NULL;
-	}
+	if (fd < 0)
+		return fail_set(f, errno, "open results disk '%s'", path);
 	if (check_super(fd, &s, f) != 0 || read_plan(fd, &s, plan, f) != 0)
+		return -1;
+	end = lseek(fd, 0, SEEK_END);
+	if (end < JOURNAL_LOG_OFF + RECORD_MAX)
+		return fail_set(f, 0, "results disk '%s' is too small", path);
+	*size = (uint64_t)end;
+	return 0;
+}
+
+struct jw *jw_open(const char *path, char **plan, struct fail *f)
+{
+	uint64_t size;
+	struct jw *j;
+
+	*plan = NULL;
+	if (read_head(path, &size, plan, f) != 0)
 		return NULL;
 	j = map_state(f);
 	if (!j)
 		return NULL;
 	j->off = JOURNAL_LOG_OFF;
-	j->size = (uint64_t)end;
+	j->size = size;
 	j->fd = open_append(path);
 	if (j->fd < 0) {
 		fail_set(f, errno, "open results disk '%s' for writing", path);

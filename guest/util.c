@@ -160,17 +160,20 @@ int write_full(int fd, const void *data, size_t len)
 
 int write_text(const char *path, const char *text, struct fail *f)
 {
-	auto_close int fd = open(path, O_WRONLY | O_CLOEXEC);
-	size_t len = strlen(text);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int failed = 0;
 	ssize_t n;
 
 	if (fd < 0)
 		return fail_set(f, errno, "open '%s'", path);
 	/* One write: files of /proc and /sys take a value whole or not at all */
-	n = write(fd, text, len);
-	if (n < 0 || (size_t)n != len)
-		return fail_set(f, n < 0 ? errno : EIO, "write '%s' to '%s'",
-				text, path);
+	n = write(fd, text, strlen(text));
+	if (n < 0 || (size_t)n != strlen(text))
+		failed = n < 0 ? errno : EIO;
+	if (close(fd) != 0 && failed == 0)
+		failed = errno;
+	if (failed)
+		return fail_set(f, failed, "write '%s' to '%s'", text, path);
 	return 0;
 }
 

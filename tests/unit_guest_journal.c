@@ -180,11 +180,13 @@ static void test_damaged_disk_is_refused(void **state)
 
 	(void)state;
 	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, 1000), 0);
+	expect_refusal("too small");
+	assert_int_equal(ftruncate(fd, JOURNAL_LOG_OFF + JOURNAL_BLOCK), 0);
+	expect_refusal("plan is damaged");	/* it is all zeros now */
 	assert_int_equal(pwrite(fd, "\x07", 1, 13), 1);
 	assert_int_equal(close(fd), 0);
 	expect_refusal("superblock is damaged");
-	assert_int_equal(truncate(disk, 1000), 0);
-	expect_refusal("too small");
 }
 
 static void test_full_disk_and_long_record(void **state)
