@@ -56,22 +56,23 @@ static void watch_signals(void)
 	sigaction(SIGHUP, &sa, NULL);
 }
 
-/* In the child: one boot, from start to verdict. */
-static int boot_child(const struct session *s, const struct running *r)
+/* What boot @r is made of; @check and @name must live as long as @cfg. */
+static void boot_settings(const struct session *s, const struct running *r,
+			  const char *name, struct receipt_check *check,
+			  struct boot_config *cfg)
 {
 	const struct experiment *e = s->e;
 	const struct candidate *c = &e->candidates[r->boot->kernel];
 	const struct profile *p = &e->profile;
-	cleanup_free char *name = xasprintf("kontest-%.8s-%u", e->run_id,
-					    r->boot->index);
-	struct receipt_check check = {
+
+	*check = (struct receipt_check){
 		.profile = p,
 		.release = c->kernel.release,
 		.cmdline = c->cmdline,
 		.system_bytes = c->system.size,
 		.accel = e->accel,
 	};
-	struct boot_config cfg = {
+	*cfg = (struct boot_config){
 		.name = name,
 		.uri = s->o->uri,
 		.dir = r->dir,
@@ -86,19 +87,43 @@ static int boot_child(const struct session *s, const struct running *r)
 		.swap = { .path = e->swap.path, .scratch = true, .rates = &p->swap },
 		.results = { .path = r->journal },
 		.receipt = receipt_matches,
-		.receipt_data = &check,
+		.receipt_data = check,
 	};
+}
+
+static char *domain_name(const struct session *s, const struct running *r)
+{
+	return xasprintf("kontest-%.8s-%u", s->e->run_id, r->boot->index);
+}
+
+/* In the child: one boot, from start to verdict. */
+static int boot_child(const struct session *s, const struct running *r)
+{
+	cleanup_free char *name = domain_name(s, r);
+	cleanup_free char *file = xasprintf("%s/error", r->dir);
+	struct receipt_check check;
+	struct boot_config cfg;
 	struct error err = { 0 };
 	enum verdict verdict;
 
+	boot_settings(s, r, name, &check, &cfg);
 	if (!boot_run(&cfg, &verdict, &err))
 		return 0;
-	{
-		cleanup_free char *file = xasprintf("%s/error", r->dir);
-
-		file_write(file, err.text, strlen(err.text), NULL);
-	}
+	file_write(file, err.text, strlen(err.text), NULL);
 	return 1;
+}
+
+/* In the parent: the child died before it could judge. */
+static int bury_boot(const struct session *s, const struct running *r,
+		     struct error *err)
+{
+	cleanup_free char *name = domain_name(s, r);
+	struct receipt_check check;
+	struct boot_config cfg;
+	enum verdict verdict;
+
+	boot_settings(s, r, name, &check, &cfg);
+	return boot_bury(&cfg, &verdict, err);
 }
 
 static int make_journal(const struct session *s, const struct running *r,
@@ -231,13 +256,12 @@ static void running_end(struct running *r)
 }
 
 /* The boot's process has ended: judge, store, tidy up. */
-static int finish_boot(struct session *s, struct running *r, int wstatus,
-		       struct error *err)
+static int finish_boot(struct session *s, struct running *r, struct error *err)
 {
 	cleanup_free char *error_file = xasprintf("%s/error", r->dir);
 	cleanup_free char *evidence = NULL;
 	char id[SHA256_HEX];
-	enum verdict v = VERDICT_KILLED;
+	enum verdict v;
 
 	if (path_exists(error_file)) {
 		CLEANUP(buf_free) struct buf text = { 0 };
@@ -248,15 +272,10 @@ static int finish_boot(struct session *s, struct running *r, int wstatus,
 	}
 	if (follow(s, r, err) < 0)
 		return -1;
-	if (!read_verdict(r->journal, &v, &evidence, err)) {
-		evidence = WIFSIGNALED(wstatus)
-			? xasprintf("the boot's process was killed by signal %d",
-				    WTERMSIG(wstatus))
-			: xasprintf("the boot's process ended with status %d",
-				    WEXITSTATUS(wstatus));
-		if (append_killed(r->journal, evidence, err) < 0)
-			return -1;
-	}
+	if (!read_verdict(r->journal, &v, &evidence, err) &&
+	    (bury_boot(s, r, err) < 0 ||
+	     !read_verdict(r->journal, &v, &evidence, err)))
+		return -1;
 	r->progress->active = false;
 	if (v != VERDICT_OK)
 		progress_say(&s->progress, "  %s, boot %u: %s: %s",
@@ -288,7 +307,7 @@ static int reap(struct session *s, struct error *err)
 			return error_set(err, errno, "wait for a boot");
 		if (pid <= 0)
 			continue;
-		ret = finish_boot(s, r, wstatus, err);
+		ret = finish_boot(s, r, err);
 		running_end(r);
 		if (ret < 0)
 			return -1;
@@ -332,7 +351,7 @@ static void stop_all(struct session *s)
 				kill(r->pid, SIGKILL);
 			nanosleep(&t, NULL);
 		}
-		finish_boot(s, r, wstatus, NULL);
+		finish_boot(s, r, NULL);
 		running_end(r);
 	}
 }
