@@ -167,7 +167,7 @@ static int read_head(const char *path, uint64_t *size, char **plan,
 
 struct jw *jw_open(const char *path, char **plan, struct fail *f)
 {
-	uint64_t size;
+	uint64_t size = 0;
 	struct jw *j;
 
 	*plan = NULL;
