@@ -185,6 +185,7 @@ static int prepare_disks(struct guest *g, struct fail *f)
 		enum disk_role role;
 		const struct plan_rates *rates;
 	} limits[] = {
+		{ DISK_SYSTEM, &g->plan.io_system },
 		{ DISK_WORK, &g->plan.io_work },
 		{ DISK_OTHER, &g->plan.io_other },
 		{ DISK_SWAP, &g->plan.io_swap },

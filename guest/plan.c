@@ -14,7 +14,7 @@ enum key {
 	KEY_FORMAT, KEY_CPUS, KEY_MEM, KEY_EXACT, KEY_JOB, KEY_JOBS, KEY_SEED,
 	KEY_LEAD_MS, KEY_RUN_TIMEOUT_S, KEY_SAMPLE_MS,
 	KEY_NEEDED,		/* the keys above must all be there */
-	KEY_IO_WORK = KEY_NEEDED, KEY_IO_OTHER, KEY_IO_SWAP,
+	KEY_IO_SYSTEM = KEY_NEEDED, KEY_IO_WORK, KEY_IO_OTHER, KEY_IO_SWAP,
 	KEY_COUNT
 };
 
@@ -23,7 +23,7 @@ static const char *const key_names[KEY_COUNT] = {
 	[KEY_EXACT] = "exact", [KEY_JOB] = "job", [KEY_JOBS] = "jobs",
 	[KEY_SEED] = "seed", [KEY_LEAD_MS] = "lead_ms",
 	[KEY_RUN_TIMEOUT_S] = "run_timeout_s", [KEY_SAMPLE_MS] = "sample_ms",
-	[KEY_IO_WORK] = "io.work", [KEY_IO_OTHER] = "io.other",
+	[KEY_IO_SYSTEM] = "io.system", [KEY_IO_WORK] = "io.work", [KEY_IO_OTHER] = "io.other",
 	[KEY_IO_SWAP] = "io.swap",
 };
 
@@ -123,6 +123,8 @@ static int set_key(struct plan *p, enum key key, const struct line *l,
 		return get_uint(l, 1, 30 * 86400, &p->run_timeout_s, f);
 	case KEY_SAMPLE_MS:
 		return get_uint(l, 0, 3600000, &p->sample_ms, f);
+	case KEY_IO_SYSTEM:
+		return get_rates(l, &p->io_system, f);
 	case KEY_IO_WORK:
 		return get_rates(l, &p->io_work, f);
 	case KEY_IO_OTHER:

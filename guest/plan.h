@@ -41,7 +41,7 @@ struct plan {
 	unsigned int lead_ms;
 	unsigned int run_timeout_s;
 	unsigned int sample_ms;
-	struct plan_rates io_work, io_other, io_swap;
+	struct plan_rates io_system, io_work, io_other, io_swap;
 	struct plan_size *sizes;
 	size_t nsizes;
 	char (*runs)[PLAN_NAME_MAX];

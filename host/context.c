@@ -37,6 +37,8 @@ char *guest_plan(const struct experiment *e, const struct planned_boot *b)
 	buf_printf(&out, "lead_ms=%u\nrun_timeout_s=%u\nsample_ms=0\n",
 		   p->lead_ms, p->run_timeout_s);
 	if (exact) {
+		/* One disk of the machine holds both system and tree. */
+		add_rates(&out, "system", &m->work);
 		add_rates(&out, "work", &m->work);
 		add_rates(&out, "other", &m->other);
 		add_rates(&out, "swap", &m->swap);

@@ -135,7 +135,7 @@ static int profile_key(struct reading *r, const char *key, const char *value)
 	} else if (!strcmp(key, "cpu-model")) {
 		if (!copy_name(p->cpu_model, sizeof(p->cpu_model), value) ||
 		    !strcmp(value, "host") || !strcmp(value, "max"))
-			return wrong(r, "cpu-model = %s: name a QEMU CPU model that is the same everywhere, such as Nehalem-v1 (not host or max)%s",
+			return wrong(r, "cpu-model = %s: name a QEMU CPU model that is the same everywhere, such as Opteron_G1-v1 (not host or max)%s",
 				     value, "");
 	} else if (!strcmp(key, "machine")) {
 		if (!copy_name(p->machine, sizeof(p->machine), value) ||

@@ -8,12 +8,13 @@
  *	cpus = 1
  *	memory = 256MiB
  *	swap = 256MiB
- *	cpu-model = Nehalem-v1	; QEMU CPU model, by name
+ *	cpu-model = Opteron_G1-v1	; QEMU CPU model, by name
  *	machine = pc-q35-7.2	; QEMU machine type, with its version
  *	mips = 500		; exact mode: 1000, 500, 250, 125 ...
  *	accel = exact		; auto | kvm | tcg | exact: default of a plan
  *
- *	[disk work]		; also [disk other], [disk swap]
+ *	[disk work]		; also [disk other], [disk swap]; its rates hold for
+ *				; the system disk too, one disk of the machine
  *	size = 384MiB
  *	read-bytes-per-second = 40MiB	; 0 or absent: instantaneous
  *	write-bytes-per-second = 40MiB

@@ -132,6 +132,7 @@ struct journal_record {
  *	format=1
  *	cpus=1			what the profile promises; also the ring's size
  *	mem=268435456		bytes of RAM that the profile promises
+ *				(cpus, mem, jobs: 0 means what the machine has)
  *	exact=0|1
  *	job=quick-1		directory below /work (the work disk) or "none"
  *	jobs=4			make -j
@@ -139,8 +140,8 @@ struct journal_record {
  *	lead_ms=3000		a load runs at least this long before the job
  *	run_timeout_s=1800	guest time; then the run is timed-out
  *	sample_ms=0		0: no samples
- *	io.work=RBPS,WBPS,RIOPS,WIOPS	cgroup io.max for the disk; 0: no limit
- *	io.other=..., io.swap=...	(only in exact mode: else libvirt does it)
+ *	io.system=RBPS,WBPS,RIOPS,WIOPS	cgroup io.max for the disk; 0: no limit
+ *	io.work=..., io.other=..., io.swap=...	(exact mode: else libvirt does it)
  *	size.io_load=268435456	bytes: the size of a load, by the load's name
  *	run=no_load		one line a run, in order
  *	run=io_load

@@ -168,7 +168,7 @@ static void guest_plan_is_the_same_for_all_kernels(void **state)
 	assert_string_equal(a, b);
 	assert_string_equal(a, "format=1\ncpus=1\nmem=167772160\nexact=1\njob=quick-1\n"
 		"jobs=4\nseed=1\nlead_ms=3000\nrun_timeout_s=1800\nsample_ms=0\n"
-		"io.work=0,1000,0,0\nrun=no_load\nrun=no_load\nrun=io_load\n");
+		"io.system=0,1000,0,0\nio.work=0,1000,0,0\nrun=no_load\nrun=no_load\nrun=io_load\n");
 	plan_free(&p);
 }
 
