@@ -21,7 +21,6 @@
 #include "results/base/file.h"
 
 #define FETCH_TIMEOUT_S 1800
-#define ASK_TIMEOUT_S 120
 
 static void package_clear(struct package *p)
 {
@@ -128,7 +127,7 @@ static int resolve(struct apt *a, const char *const names[], bool only,
 	add_names(&argv, (const char *const[]){ "apt-get", "-qq", "-y",
 		"--print-uris", only ? "download" : "install", NULL });
 	add_names(&argv, names);
-	if (apt_ask(a, &argv, ASK_TIMEOUT_S, NULL, &text, err))
+	if (apt_ask(a, &argv, &text, err))
 		return -1;
 	if (parse_uris(text.data ? text.data : (char[]){ "" }, out, err))
 		return -1;
@@ -233,7 +232,7 @@ static int download(struct apt *a, const struct cache *c,
 		if (!p->v[i].path)
 			strings_add(&argv, xasprintf("%s=%s", p->v[i].name,
 						     p->v[i].version));
-	ret = apt_ask(a, &argv, FETCH_TIMEOUT_S, dir, &text, err);
+	ret = apt_do(a, &argv, FETCH_TIMEOUT_S, dir, &text, err);
 	/* What did arrive is kept, so that a second try has less to do. */
 	if (keep_debs(c, dir, ret ? &ignored : err))
 		ret = -1;
@@ -341,7 +340,7 @@ int apt_meta(const struct cache *c, const char *name, const char *prefix,
 		return -1;
 	add_names(&argv, (const char *const[]){ "apt-cache", "-q", "show",
 		"--no-all-versions", name, NULL });
-	if (apt_ask(&a, &argv, ASK_TIMEOUT_S, NULL, &text, err))
+	if (apt_ask(&a, &argv, &text, err))
 		return -1;
 	field = text.len ? strstr(text.data, "\nDepends:") : NULL;
 	if (field) {

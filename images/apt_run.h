@@ -36,8 +36,8 @@ int apt_open(struct apt *a, const struct cache *c, struct error *err);
 void apt_close(struct apt *a);
 
 /**
- * apt_ask() - run apt-get or apt-cache; when it fails, update the lists and
- *             run it once more
+ * apt_do() - run apt-get or apt-cache; when it fails, update the lists and run
+ *            it once more
  * @a: session
  * @argv: program and arguments
  * @timeout_s: seconds
@@ -45,8 +45,12 @@ void apt_close(struct apt *a);
  * @out: what it printed, diagnostics among it
  * @err: its first complaint and a remedy
  */
-int apt_ask(struct apt *a, const struct strings *argv, int timeout_s,
-	    const char *cwd, struct buf *out, struct error *err);
+int apt_do(struct apt *a, const struct strings *argv, int timeout_s,
+	   const char *cwd, struct buf *out, struct error *err);
+/* apt_ask() - apt_do() for a question that the lists alone decide: the answer is
+ * kept, and given again while the lists are the same */
+int apt_ask(struct apt *a, const struct strings *argv, struct buf *out,
+	    struct error *err);
 /* apt_show() - the same, but names that apt does not know are no failure */
 int apt_show(struct apt *a, const struct strings *argv, struct buf *out,
 	     struct error *err);
