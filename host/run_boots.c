@@ -141,10 +141,11 @@ static int make_journal(const struct session *s, const struct running *r,
 	/* QEMU maps it: a full disk must show now, not as SIGBUS in the boot. */
 	fd = open(r->journal, O_RDWR | O_CLOEXEC);
 	failed = fd < 0 ? errno : posix_fallocate(fd, 0, JOURNAL_DISK_BYTES);
-	if (failed)
-		return error_set(err, failed, "reserve %d MiB for '%s'; free some space, or choose another directory with XDG_DATA_HOME",
-				 JOURNAL_DISK_BYTES >> 20, r->journal);
-	return 0;
+	if (!failed)
+		return 0;
+	error_set(err, failed, "reserve %d MiB for '%s'",
+		  JOURNAL_DISK_BYTES >> 20, r->journal);
+	return error_add(err, "; free some space, or choose another directory with XDG_DATA_HOME");
 }
 
 static int start_boot(struct session *s, struct running *r,

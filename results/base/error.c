@@ -41,3 +41,10 @@ int error_prefix(struct error *err, const char *fmt, ...)
 	memcpy(err->text, prefix, sizeof(err->text));
 	return -1;
 }
+
+int error_add(struct error *err, const char *text)
+{
+	if (err)
+		strncat(err->text, text, sizeof(err->text) - strlen(err->text) - 1);
+	return -1;
+}

@@ -48,4 +48,13 @@ int error_set(struct error *err, int errnum, const char *fmt, ...)
 int error_prefix(struct error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/**
+ * error_add() - put something behind a recorded failure, for instance a remedy
+ * @err: a recorded failure; NULL is allowed
+ * @text: appended as it is
+ *
+ * Return: -1, always.
+ */
+int error_add(struct error *err, const char *text);
+
 #endif

@@ -18,11 +18,8 @@ static int write_failed(const char *path, struct error *err)
 	int saved = errno;
 
 	error_set(err, saved, "write '%s'", path);
-	if (err && (saved == ENOSPC || saved == EDQUOT)) {
-		size_t used = strlen(err->text);
-
-		snprintf(err->text + used, sizeof(err->text) - used, NO_SPACE);
-	}
+	if (saved == ENOSPC || saved == EDQUOT)
+		error_add(err, NO_SPACE);
 	return -1;
 }
 
