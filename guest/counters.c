@@ -147,8 +147,8 @@ static void read_pressure(struct counters *c)
 
 static void read_disks(struct counters *c, const struct disk disks[])
 {
-	static const enum disk_role roles[] = { DISK_WORK, DISK_OTHER,
-						DISK_SWAP };
+	static const enum disk_role roles[] = { DISK_SYSTEM, DISK_WORK,
+						DISK_OTHER, DISK_SWAP };
 	char path[128], text[512];
 
 	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "host/cmd.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/paths.h"
 #include "results/base/cleanup.h"
@@ -60,17 +62,25 @@ void close_cache(struct cache *c)
 	c->dir = NULL;
 }
 
+char *store_path(const char *file, struct error *err)
+{
+	cleanup_free char *dir = file ? getcwd(NULL, 0) : data_home(err);
+
+	if (!dir) {
+		if (file)
+			error_set(err, errno, "find the current directory");
+		return NULL;
+	}
+	if (!file)
+		return xasprintf("%s/results.db", dir);
+	return *file == '/' ? xstrdup(file) : xasprintf("%s/%s", dir, file);
+}
+
 int open_store(const char *file, struct store **s, struct error *err)
 {
-	cleanup_free char *dir = NULL, *own = NULL;
+	cleanup_free char *path = store_path(file, err);
 
-	if (file)
-		return store_open(file, s, err);
-	dir = data_home(err);
-	if (!dir)
-		return -1;
-	own = xasprintf("%s/results.db", dir);
-	return store_open(own, s, err);
+	return path ? store_open(path, s, err) : -1;
 }
 
 int check_format(const char *format, struct error *err)

@@ -44,7 +44,10 @@ int cmd_help(const struct cmd *c);
 /* open_cache() - the user's layer cache, with build steps shown on stderr */
 int open_cache(struct cache *c, struct error *err);
 void close_cache(struct cache *c);
-/* open_store() - the store FILE, or the user's own when NULL */
+/* store_path() - absolute path of the store FILE, or of the user's own when
+ * NULL; owned by the caller; NULL with the reason on failure */
+char *store_path(const char *file, struct error *err);
+/* open_store() - the store at store_path() */
 int open_store(const char *file, struct store **s, struct error *err);
 
 /* check_format() - is it one of report_formats()? */

@@ -145,7 +145,8 @@ static int parse(struct run_args *a, int argc, char **argv, struct error *err)
 	while ((opt = getopt_long(argc, argv, "", options, &index)) != -1)
 		if (one_option(a, opt, options[index].name, err) < 0)
 			return cmd_fail(err);
-	if (plan_finish(&a->plan, err) < 0)
+	if (plan_finish(&a->plan, err) < 0 ||
+	    (a->expect && fingerprint_check(a->expect, err) < 0))
 		return cmd_fail(err);
 	return -1;
 }
@@ -177,12 +178,13 @@ static void announce(const struct experiment *e, unsigned int parallel)
 }
 
 static int measure(struct run_args *a, struct experiment *e, struct store *s,
-		   const char *data_dir, struct error *err)
+		   const char *index, const char *data_dir, struct error *err)
 {
 	struct run_opts o = {
 		.uri = a->uri,
 		.data_dir = data_dir,
 		.store = s,
+		.store_path = index,
 	};
 	enum verdict worst = VERDICT_OK;
 	struct error report_err = { 0 };
@@ -219,23 +221,26 @@ static int run(int argc, char **argv)
 	struct cache cache = { 0 };
 	struct error err = { 0 };
 	struct store *store = NULL;
-	char *data_dir = NULL;
+	char *data_dir = NULL, *index = NULL;
 	int status;
 
 	plan_init(&a.plan);
 	status = parse(&a, argc, argv, &err);
 	if (status < 0) {
 		data_dir = data_home(&err);
-		if (!data_dir || open_cache(&cache, &err) < 0 ||
+		index = data_dir ? store_path(a.store, &err) : NULL;
+		if (!index || open_cache(&cache, &err) < 0 ||
 		    experiment_profile(&e, &a.plan, &cache, &err) < 0 ||
-		    open_store(a.store, &store, &err) < 0 ||
-		    recover_boots(data_dir, store, &err) < 0)
+		    store_open(index, &store, &err) < 0) {
 			status = cmd_fail(&err);
-		else
-			status = measure(&a, &e, store, data_dir, &err);
+		} else {
+			recover_boots(data_dir);
+			status = measure(&a, &e, store, index, data_dir, &err);
+		}
 	}
 	if (store)
 		store_close(store);
+	free(index);
 	free(data_dir);
 	experiment_free(&e);
 	close_cache(&cache);

@@ -26,7 +26,8 @@ struct receipt_check {
  * @why: gets the first difference, in words
  * @why_len: bytes of @why
  *
- * CPUs online, RAM, swap, every disk and its size, release and command line.
+ * CPUs online, RAM, MemTotal, swap, every disk and its size, clocksource,
+ * release and command line.
  *
  * Return: true when all of them are as promised.
  */

@@ -7,9 +7,11 @@
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +22,9 @@
 #include "results/base/file.h"
 
 #define POLL_MS 200
+/* A boot whose kontest was killed is gone after that long at most. */
+#define DYING_S 20
+#define LOCKLESS_OLD_S 600
 
 /* struct running - a boot in a process of its own */
 struct running {
@@ -38,6 +43,7 @@ struct session {
 	struct progress progress;
 	struct running *slots;
 	enum verdict worst;
+	unsigned int unstored;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -286,8 +292,11 @@ static int finish_boot(struct session *s, struct running *r, struct error *err)
 		s->worst = r->progress->worst;
 	if (v > s->worst)
 		s->worst = v;
-	if (store_add(s->o->store, r->journal, id, err) < 0 ||
-	    keep_console(s, r, err) < 0 || remove_tree(r->dir, err) < 0)
+	if (store_add(s->o->store, r->journal, id, err) < 0) {
+		s->unstored++;
+		return -1;
+	}
+	if (keep_console(s, r, err) < 0 || remove_tree(r->dir, err) < 0)
 		return -1;
 	return 0;
 }
@@ -405,23 +414,26 @@ static void session_progress(struct session *s)
 	}
 }
 
-/* running/RUN_ID, locked for as long as this process lives. */
+/*
+ * running/RUN_ID, locked for as long as this process or one of its boots lives.
+ * The lock file says who we are and where the results are to go.
+ */
 static int session_dir(struct session *s, struct error *err)
 {
-	cleanup_free char *lock = NULL;
-	int fd;
+	cleanup_free char *lock = NULL, *text = NULL;
+	cleanup_close int fd = -1;
 
 	s->dir = xasprintf("%s/running/%s", s->o->data_dir, s->e->run_id);
 	lock = xasprintf("%s/lock", s->dir);
+	text = xasprintf("%d\n%s\n", (int)getpid(), s->o->store_path);
 	if (make_dirs(s->dir, err) < 0)
 		return -1;
 	fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		error_set(err, errno, "lock '%s'", lock);
-		cleanup_closep(&fd);
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return error_set(err, errno, "lock '%s'", lock);
+	if (full_pwrite(fd, text, strlen(text), 0, lock, err) < 0)
 		return -1;
-	}
-	return fd;
+	return steal_fd(&fd);
 }
 
 int run_boots(const struct experiment *e, const struct run_opts *o,
@@ -445,7 +457,10 @@ int run_boots(const struct experiment *e, const struct run_opts *o,
 		stop_all(&s);
 	progress_end(&s.progress);
 	*worst = s.worst;
-	if (remove_tree(s.dir, ret < 0 ? NULL : err) < 0)
+	if (s.unstored)
+		fprintf(stderr, "kontest: what %u boots wrote could not be stored; it is in '%s', and the next `kontest run` stores it\n",
+			s.unstored, s.dir);
+	else if (remove_tree(s.dir, ret < 0 ? NULL : err) < 0)
 		ret = -1;
 	free(s.progress.boots);
 	free(s.slots);
@@ -471,40 +486,106 @@ static int recover_journal(const char *journal, struct store *s,
 	return store_add(s, journal, id, err);
 }
 
-static int recover_run(const char *dir, struct store *s, struct error *err)
-{
-	cleanup_free char *lock = xasprintf("%s/lock", dir);
-	cleanup_close int fd = open(lock, O_RDWR | O_CLOEXEC);
-	cleanup_closedir DIR *d = NULL;
-	struct dirent *e;
+/* struct owner - the kontest that made a directory in running/, and its store */
+struct owner {
+	pid_t pid;
+	char *store;
+};
 
-	/* No lock file: the owner is just making it, or was killed doing so. */
-	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return 0;
-	d = opendir(dir);
-	while (d && (e = readdir(d))) {
+static bool read_owner(const char *lock, struct owner *o)
+{
+	CLEANUP(buf_free) struct buf text = { 0 };
+	char *store;
+
+	if (file_read(lock, 65536, &text, NULL) < 0)
+		return false;
+	store = strchr(text.data, '\n');
+	if (!store || !store[1])
+		return false;
+	store++;
+	o->pid = atoi(text.data);
+	o->store = xstrndup(store, strcspn(store, "\n"));
+	return o->pid > 0;
+}
+
+/* A dead kontest's boots end within seconds: wait for the last of them. */
+static bool take_over(int fd, const struct owner *o)
+{
+	for (int tries = 0; ; tries++) {
+		struct timespec t = { .tv_nsec = POLL_MS * 1000000L };
+
+		if (!flock(fd, LOCK_EX | LOCK_NB))
+			return true;
+		if (tries == DYING_S * 1000 / POLL_MS || !kill(o->pid, 0) ||
+		    errno != ESRCH)
+			return false;
+		nanosleep(&t, NULL);
+	}
+}
+
+static bool is_old(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && time(NULL) - st.st_mtime > LOCKLESS_OLD_S;
+}
+
+static int recover_journals(const char *dir, const char *store, struct error *err)
+{
+	cleanup_closedir DIR *d = opendir(dir);
+	struct store *s = NULL;
+	struct dirent *e;
+	int ret = 0;
+
+	if (store_open(store, &s, err) < 0)
+		return -1;
+	while (!ret && d && (e = readdir(d))) {
 		cleanup_free char *journal = xasprintf("%s/%s/journal", dir,
 						       e->d_name);
 
-		if (e->d_name[0] != '.' && path_exists(journal) &&
-		    recover_journal(journal, s, err) < 0)
-			return error_prefix(err, "recover '%s'", journal);
+		if (e->d_name[0] != '.' && path_exists(journal))
+			ret = recover_journal(journal, s, err);
 	}
-	return remove_tree(dir, err);
+	store_close(s);
+	return ret;
 }
 
-int recover_boots(const char *data_dir, struct store *s, struct error *err)
+static int recover_run(const char *dir, struct error *err)
+{
+	cleanup_free char *lock = xasprintf("%s/lock", dir);
+	cleanup_close int fd = open(lock, O_RDWR | O_CLOEXEC);
+	struct owner o = { 0 };
+	int ret = 0;
+
+	/* No lock yet: its owner is just making it, or was killed doing so. */
+	if (fd < 0 || !read_owner(lock, &o)) {
+		free(o.store);
+		return is_old(dir) ? remove_tree(dir, err) : 0;
+	}
+	if (take_over(fd, &o)) {
+		ret = recover_journals(dir, o.store, err);
+		if (ret < 0)
+			error_prefix(err, "store what is in '%s'", dir);
+		else
+			ret = remove_tree(dir, err);
+	}
+	free(o.store);
+	return ret;
+}
+
+void recover_boots(const char *data_dir)
 {
 	cleanup_free char *running = xasprintf("%s/running", data_dir);
 	cleanup_closedir DIR *d = opendir(running);
 	struct dirent *e;
+	struct error failed = { 0 };
 
 	while (d && (e = readdir(d))) {
 		cleanup_free char *dir = xasprintf("%s/%s", running, e->d_name);
 
 		if (e->d_name[0] != '.' && path_is_dir(dir) &&
-		    recover_run(dir, s, err) < 0)
-			return -1;
+		    recover_run(dir, &failed) < 0)
+			fprintf(stderr, "kontest: warning: %s; it can be removed if nobody wants it\n",
+				failed.text);
 	}
-	return 0;
 }

@@ -14,12 +14,15 @@
  * @parallel: boots side by side at most; more than one in exact mode only
  * @data_dir: where running/ and logs/ are
  * @store: takes the journals
+ * @store_path: of its index; kept beside the journals while the boots run, so
+ *              that they get there even when this kontest is killed
  */
 struct run_opts {
 	const char *uri;
 	unsigned int parallel;
 	const char *data_dir;
 	struct store *store;
+	const char *store_path;
 };
 
 /**
@@ -37,7 +40,9 @@ struct run_opts {
 int run_boots(const struct experiment *e, const struct run_opts *o,
 	      enum verdict *worst, struct error *err);
 
-/* recover_boots() - store what a kontest that was killed left in running/ */
-int recover_boots(const char *data_dir, struct store *s, struct error *err);
+/* recover_boots() - what a kontest that was killed, or that could not store
+ * it, left in running/, goes to the store that it was meant for; what cannot
+ * go there stays, which is said on stderr: it must not keep others from running */
+void recover_boots(const char *data_dir);
 
 #endif

@@ -62,6 +62,7 @@ static void common_lines(json_t *c, struct buf *out)
 	buf_printf(out, "base image = %s\n", member(c, "image", "base"));
 	buf_printf(out, "work disk = %s\n", member(c, "image", "work"));
 	buf_printf(out, "swap disk = %s\n", member(c, "image", "swap"));
+	buf_printf(out, "other disk = %s\n", member(c, "image", "other"));
 }
 
 static void kernel_lines(const struct boot_record *b, struct buf *out)
@@ -76,6 +77,22 @@ static void kernel_lines(const struct boot_record *b, struct buf *out)
 		   member(c, "image", "system"));
 	buf_printf(out, "command line %s = %s\n", b->label,
 		   member(c, "image", "cmdline"));
+}
+
+/* What went wrong decides the table as well. */
+static void verdict_lines(const struct boot_record *b, struct buf *out)
+{
+	for (size_t i = 0; i < b->runs.n; i++) {
+		const struct run_record *r = &b->runs.v[i];
+		cleanup_free char *why = NULL;
+
+		if (run_good(b, r))
+			continue;
+		why = run_failure(b, r);
+		buf_printf(out, "%s, boot %lld, %s, run %lld = %s\n", b->label,
+			   (long long)b->number, r->load, (long long)r->index,
+			   why);
+	}
 }
 
 int fingerprint_text(struct store *s, const char *run_id, struct buf *out,
@@ -101,6 +118,7 @@ int fingerprint_text(struct store *s, const char *run_id, struct buf *out,
 			free(last);
 			last = xstrdup(b.label);
 		}
+		verdict_lines(&b, out);
 		boot_record_free(&b);
 	}
 	return 0;
@@ -146,6 +164,23 @@ static unsigned int name_differences(const char *ours, const char *theirs,
 	return n;
 }
 
+static int no_fingerprint(const char *path, struct error *err)
+{
+	return error_set(err, 0, "'%s' is no fingerprint: it has no line 'table = ...'; `kontest report --format fingerprint` makes one",
+			 path);
+}
+
+int fingerprint_check(const char *path, struct error *err)
+{
+	CLEANUP(buf_free) struct buf text = { 0 };
+	cleanup_free char *table = NULL;
+
+	if (file_read(path, FINGERPRINT_MAX_BYTES, &text, err) < 0)
+		return -1;
+	table = value_of(text.data, "table");
+	return table ? 0 : no_fingerprint(path, err);
+}
+
 int fingerprint_compare(struct store *s, const char *run_id, const char *path,
 			FILE *out, struct error *err)
 {
@@ -159,8 +194,7 @@ int fingerprint_compare(struct store *s, const char *run_id, const char *path,
 	here = value_of(ours.data, "table");
 	there = value_of(theirs.data, "table");
 	if (!there)
-		return error_set(err, 0, "'%s' is no fingerprint: it has no line 'table = ...'; `kontest report --format fingerprint` makes one",
-				 path);
+		return no_fingerprint(path, err);
 	if (here && !strcmp(here, there)) {
 		fprintf(out, "The tables are the same, digit for digit, as those of %s.\n",
 			path);

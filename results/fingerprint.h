@@ -17,6 +17,9 @@
 int fingerprint_text(struct store *s, const char *run_id, struct buf *out,
 		     struct error *err);
 
+/* fingerprint_check() - is this file a fingerprint? Worth asking before a run */
+int fingerprint_check(const char *path, struct error *err);
+
 /**
  * fingerprint_compare() - hold a run against somebody's fingerprint
  * @s: store

@@ -8,8 +8,8 @@ build="gcc libc6-dev make pkg-config libvirt-dev libarchive-dev libext2fs-dev
 	libinih-dev libssl-dev liblzma-dev"
 run="qemu-system-x86 qemu-utils libvirt0 libvirt-daemon-driver-qemu apt
 	grub-common grub-pc-bin systemd-boot-efi binutils dosfstools mtools"
-test="libcmocka-dev e2fsprogs fdisk cppcheck ovmf python3-minimal libasan8 libubsan1
-	man-db xz-utils util-linux procps"
+test="libcmocka-dev e2fsprogs fdisk cppcheck ovmf python3 libasan8 libubsan1
+	man-db xz-utils bc bison flex util-linux procps"
 
 missing=
 for p in $build $run $test; do
@@ -17,37 +17,28 @@ for p in $build $run $test; do
 	[ "$state" = installed ] || missing="$missing $p"
 done
 
+if [ -z "$missing" ]; then
+	exit 0
+fi
+
+install="env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends$missing"
 as_root=
 if [ "$(id -u)" != 0 ]; then
-	as_root=sudo
-fi
-
-# What has to be done as root; said instead where that is not possible.
-root() {
-	if [ -n "$as_root" ] && ! { command -v sudo && sudo -n true; } >/dev/null 2>&1 &&
-	   ! [ -t 0 ]; then
-		echo "deps: this must be done as root first:" >&2
-		echo "  $*" >&2
+	# sudo may ask for a password where somebody can answer.
+	if command -v sudo >/dev/null && { sudo -n true 2>/dev/null || { [ -t 0 ] && sudo -v; }; }; then
+		as_root=sudo
+	else
+		echo "deps: packages are missing; this must be done as root first:" >&2
+		echo "  apt-get update && apt-get install --no-install-recommends$missing" >&2
 		exit 1
 	fi
-	$as_root "$@"
-}
-
-if [ -n "$missing" ]; then
-	echo "  APT    $(echo $missing)"
-	# An index may be missing or old: ask again once before giving up.
-	install="env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends"
-	log=$(mktemp)
-	if ! root $install $missing >"$log" 2>&1; then
-		root apt-get update -q >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
-		root $install $missing >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
-	fi
-	rm -f "$log"
 fi
 
-# libvirt's QEMU driver, run as root, wants this user to exist.
-if [ "$(id -u)" = 0 ] && ! getent passwd libvirt-qemu >/dev/null; then
-	getent group libvirt-qemu >/dev/null || groupadd --system libvirt-qemu
-	useradd --system --gid libvirt-qemu --no-create-home \
-		--home-dir /nonexistent --shell /usr/sbin/nologin libvirt-qemu
+echo "  APT    $missing"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# An index may be missing or old: ask again once before giving up.
+if ! $as_root $install >"$log" 2>&1; then
+	{ $as_root apt-get update -q && $as_root $install; } >"$log" 2>&1 ||
+		{ cat "$log" >&2; exit 1; }
 fi

@@ -6,9 +6,9 @@ set -u
 cd "$(dirname "$0")/.."
 O=$1
 shift
-export KONTEST="$PWD/$O/kontest"
-export KONTEST_TEST_CACHE="${KONTEST_TEST_CACHE:-$PWD/$O/test-cache}"
-case $O in /*) KONTEST=$O/kontest ;; esac
+case $O in /*) ;; *) O=$PWD/$O ;; esac
+export KONTEST="$O/kontest"
+export KONTEST_TEST_CACHE="${KONTEST_TEST_CACHE:-$O/test-cache}"
 mkdir -p "$O/logs" "$KONTEST_TEST_CACHE"
 passed=0 failed=0 skipped=0
 # No test may hang the whole run.

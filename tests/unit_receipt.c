@@ -29,10 +29,11 @@ static struct receipt_check check = {
 
 static json_t *good(void)
 {
-	return json_pack("{s:s, s:s, s:i, s:I, s:I, s:[{s:s,s:I},{s:s,s:I},{s:s,s:I},{s:s,s:I}]}",
+	return json_pack("{s:s, s:s, s:s, s:i, s:I, s:I, s:I, s:[{s:s,s:I},{s:s,s:I},{s:s,s:I},{s:s,s:I}]}",
 			 "release", "6.1.0", "cmdline", "console=ttyS0",
-			 "cpus_online", 1, "ram_bytes",
-			 (json_int_t)(160 * MIB - 500000), "swap_bytes",
+			 "clocksource", "tsc", "cpus_online", 1, "ram_bytes",
+			 (json_int_t)(160 * MIB - 500000), "mem_total_bytes",
+			 (json_int_t)(117 * MIB), "swap_bytes",
 			 (json_int_t)(256 * MIB - 4096), "disks",
 			 "role", "system", "bytes", (json_int_t)(200 * MIB),
 			 "role", "work", "bytes", (json_int_t)(384 * MIB),
@@ -80,6 +81,11 @@ static void each_difference_is_named(void **state)
 	assert_non_null(strstr(with("cmdline", json_string("quiet")), "'quiet', not 'console=ttyS0'"));
 	assert_non_null(strstr(with("ram_bytes", json_integer(128 * MIB)), "bytes of RAM"));
 	assert_non_null(strstr(with("ram_bytes", json_integer(161 * MIB)), "bytes of RAM"));
+	assert_non_null(strstr(with("mem_total_bytes", json_integer(90 * MIB)), "leaves"));
+	assert_non_null(strstr(with("mem_total_bytes", json_integer(170 * MIB)), "leaves"));
+	assert_non_null(strstr(with("clocksource", json_string("jiffies")), "too coarse"));
+	assert_string_equal(with("cmdline", json_string("built in console=ttyS0")), "");
+	assert_non_null(strstr(with("cmdline", json_string("xconsole=ttyS0")), "command line"));
 	assert_non_null(strstr(with("swap_bytes", json_integer(0)), "bytes of swap"));
 	o = good();
 	json_array_remove(json_object_get(o, "disks"), 1);
