@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "host/plan.h"
 
-#include <ini.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "images/ini_file.h"
 #include "loads/load.h"
 #include "results/base/cleanup.h"
-#include "results/base/file.h"
 
 #define PLAN_MAX_BYTES (256 * 1024)
+#define BLANKS " \t\r\n"
 #define SEPARATORS ", \t\n"
 
 void plan_init(struct plan *p)
@@ -247,48 +247,31 @@ static int size_key(struct plan *p, const char *name, const char *value,
 	return 0;
 }
 
-struct reading {
-	struct plan *p;
-	struct error err;
-	bool failed;
-};
-
 static int plan_line(void *data, const char *section, const char *key,
-		     const char *value)
+		     const char *value, struct error *err)
 {
-	struct reading *r = data;
-	int ret;
+	struct plan *p = data;
 
-	if (r->failed)
-		return 1;
 	if (!strcmp(section, "plan"))
-		ret = plan_set(r->p, key, value, &r->err);
-	else if (!strcmp(section, "size"))
-		ret = size_key(r->p, key, value, &r->err);
-	else if (str_starts(section, "kernel ") && section[7])
-		ret = kernel_key(r->p, section + 7, key, value, &r->err);
-	else
-		ret = error_set(&r->err, 0, "unknown section [%s]: there are [plan], [size] and [kernel LABEL]",
-				section);
-	r->failed = ret < 0;
-	return !r->failed;
+		return plan_set(p, key, value, err);
+	if (!strcmp(section, "size"))
+		return size_key(p, key, value, err);
+	if (str_starts(section, "kernel ") && section[7])
+		return kernel_key(p, section + 7, key, value, err);
+	return error_set(err, 0, "unknown section [%s]: there are [plan], [size] and [kernel LABEL]",
+			 section);
 }
 
 int plan_read(struct plan *p, const char *path, struct error *err)
 {
 	CLEANUP(buf_free) struct buf text = { 0 };
-	struct reading r = { .p = p };
-	int line;
+	const struct ini_format format = {
+		.what = "plan", .max_bytes = PLAN_MAX_BYTES, .unique = true,
+		.key = plan_line,
+	};
 
-	if (file_read(path, PLAN_MAX_BYTES, &text, err) < 0)
-		return error_prefix(err, "plan");
-	if (memchr(text.data, 0, text.len))
-		return error_set(err, 0, "plan '%s' is not a text file", path);
-	line = ini_parse_string(text.data, plan_line, &r);
-	if (line)
-		return error_set(err, 0, "plan '%s' line %d: %s", path, line,
-				 r.failed ? r.err.text
-					  : "neither [section] nor key = value");
+	if (ini_file_read(path, &format, p, &text, err) < 0)
+		return -1;
 	if (!p->name) {
 		const char *base = strrchr(path, '/');
 
@@ -314,6 +297,22 @@ static int newest_job(struct plan *p, struct error *err)
 				 p->job);
 	replace(&p->job, best->name);
 	return 0;
+}
+
+/* The kernel tells of its command line without them, and the plan is compared
+ * with that; nothing but blanks is no command line. */
+static void trim_cmdline(struct plan_kernel *k)
+{
+	const char *s = k->cmdline ? k->cmdline : "";
+	size_t len;
+	char *rest;
+
+	s += strspn(s, BLANKS);
+	for (len = strlen(s); len && strchr(BLANKS, s[len - 1]); len--)
+		;
+	rest = len ? xstrndup(s, len) : NULL;
+	free(k->cmdline);
+	k->cmdline = rest;
 }
 
 static void write_text(struct plan *p)
@@ -360,10 +359,12 @@ int plan_finish(struct plan *p, struct error *err)
 		p->name = xstrdup("unnamed");
 	if (!p->kernels.n)
 		return error_set(err, 0, "no kernel to test: name one with --kernel debian:linux-image-cloud-amd64, --kernel ./bzImage, or a [kernel LABEL] section in the plan");
-	for (size_t i = 0; i < p->kernels.n; i++)
+	for (size_t i = 0; i < p->kernels.n; i++) {
 		if (!p->kernels.v[i].image)
 			return error_set(err, 0, "[kernel %s] has no key 'image'",
 					 p->kernels.v[i].label);
+		trim_cmdline(&p->kernels.v[i]);
+	}
 	if (newest_job(p, err) < 0)
 		return -1;
 	for (size_t i = 0; i < p->loads.n; i++) {

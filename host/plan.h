@@ -24,7 +24,9 @@
  *	config = /boot/config-6.1.0
  *	cmdline = preempt=none
  *
- * "quick" stands for the newest quick-N. Unknown sections and keys are errors.
+ * "quick" stands for the newest quick-N. Unknown sections and keys are errors,
+ * and so is a key given twice (images/ini_file.h). Blanks around a kernel's
+ * command line, here or in an option, do not belong to it.
  */
 #ifndef KONTEST_PLAN_H
 #define KONTEST_PLAN_H

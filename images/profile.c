@@ -2,10 +2,10 @@
 #include "images/profile.h"
 
 #include <errno.h>
-#include <ini.h>
 #include <limits.h>
 #include <string.h>
 
+#include "images/ini_file.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
 #include "results/base/text.h"
@@ -76,19 +76,13 @@ const char *share_dir(void)
 	return dir;
 }
 
+/* struct reading - the profile being read, and the reason why it cannot be */
 struct reading {
 	struct profile *p;
-	const char *path;
 	struct error *err;
-	char text[512];
 };
 
-static int wrong(struct reading *r, const char *fmt, const char *a,
-		 const char *b)
-{
-	snprintf(r->text, sizeof(r->text), fmt, a, b);
-	return 0;
-}
+#define wrong(r, ...) error_set((r)->err, 0, __VA_ARGS__)
 
 static bool known_mips(unsigned int mips, unsigned int *shift)
 {
@@ -125,36 +119,36 @@ static int profile_key(struct reading *r, const char *key, const char *value)
 		p->source = xstrdup(value);
 	} else if (!strcmp(key, "cpus")) {
 		if (!parse_u64(value, &n) || n < 1 || n > 255)
-			return wrong(r, "cpus = %s: give a number from 1 to 255%s", value, "");
+			return wrong(r, "cpus = %s: give a number from 1 to 255", value);
 		p->cpus = (unsigned int)n;
 	} else if (!strcmp(key, "memory")) {
 		if (!parse_size(value, &n) || n < ((uint64_t)32 << 20) || n % (1 << 20))
-			return wrong(r, "memory = %s: give whole MiB, at least 32MiB, such as 256MiB%s",
-				     value, "");
+			return wrong(r, "memory = %s: give whole MiB, at least 32MiB, such as 256MiB",
+				     value);
 		p->memory = n;
 	} else if (!strcmp(key, "cpu-model")) {
 		if (!copy_name(p->cpu_model, sizeof(p->cpu_model), value) ||
 		    !strcmp(value, "host") || !strcmp(value, "max"))
-			return wrong(r, "cpu-model = %s: name a QEMU CPU model that is the same everywhere, such as Opteron_G1-v1 (not host or max)%s",
-				     value, "");
+			return wrong(r, "cpu-model = %s: name a QEMU CPU model that is the same everywhere, such as Opteron_G1-v1 (not host or max)",
+				     value);
 	} else if (!strcmp(key, "machine")) {
 		if (!copy_name(p->machine, sizeof(p->machine), value) ||
 		    !strpbrk(value, "0123456789"))
-			return wrong(r, "machine = %s: name a QEMU machine type with its version, such as pc-q35-7.2%s",
-				     value, "");
+			return wrong(r, "machine = %s: name a QEMU machine type with its version, such as pc-q35-7.2",
+				     value);
 	} else if (!strcmp(key, "mips")) {
 		if (!parse_u64(value, &n) || n > 1000 ||
 		    !known_mips((unsigned int)n, &p->icount_shift))
-			return wrong(r, "mips = %s: give 1000, 500, 250, 125, 62, 31, 15, 7, 3 or 1%s",
-				     value, "");
+			return wrong(r, "mips = %s: give 1000, 500, 250, 125, 62, 31, 15, 7, 3 or 1",
+				     value);
 		p->mips = (unsigned int)n;
 	} else if (!strcmp(key, "accel")) {
 		if (!accel_parse(value, &p->accel))
-			return wrong(r, "accel = %s: give auto, kvm, tcg or exact%s", value, "");
+			return wrong(r, "accel = %s: give auto, kvm, tcg or exact", value);
 	} else {
-		return wrong(r, "unknown key '%s' in [profile]%s", key, "");
+		return wrong(r, "unknown key '%s' in [profile]", key);
 	}
-	return 1;
+	return 0;
 }
 
 static int disk_key(struct reading *r, struct profile_disk *d, const char *section,
@@ -173,9 +167,9 @@ static int disk_key(struct reading *r, struct profile_disk *d, const char *secti
 	d->present = true;
 	if (!strcmp(key, "size")) {
 		if (!parse_size(value, &d->size) || d->size % DISK_ALIGN || !d->size)
-			return wrong(r, "size = %s: give a multiple of 2MiB, such as 384MiB%s",
-				     value, "");
-		return 1;
+			return wrong(r, "size = %s: give a multiple of 2MiB, such as 384MiB",
+				     value);
+		return 0;
 	}
 	for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++) {
 		uint64_t n;
@@ -186,18 +180,16 @@ static int disk_key(struct reading *r, struct profile_disk *d, const char *secti
 			return wrong(r, "%s = %s: give a whole number, such as 1000 or 40MiB",
 				     key, value);
 		*(uint64_t *)((char *)d + rates[i].off) = n;
-		return 1;
+		return 0;
 	}
 	return wrong(r, "unknown key '%s' in [%s]", key, section);
 }
 
 static int profile_line(void *data, const char *section, const char *key,
-			const char *value)
+			const char *value, struct error *err)
 {
-	struct reading *r = data;
+	struct reading reading = { .p = data, .err = err }, *r = &reading;
 
-	if (*r->text)
-		return 1;
 	if (!strcmp(section, "profile"))
 		return profile_key(r, key, value);
 	if (!strcmp(section, "disk work"))
@@ -206,8 +198,8 @@ static int profile_line(void *data, const char *section, const char *key,
 		return disk_key(r, &r->p->other, section, key, value);
 	if (!strcmp(section, "disk swap"))
 		return disk_key(r, &r->p->swap, section, key, value);
-	return wrong(r, "unknown section [%s]: there are [profile], [disk work], [disk other] and [disk swap]%s",
-		     section, "");
+	return wrong(r, "unknown section [%s]: there are [profile], [disk work], [disk other] and [disk swap]",
+		     section);
 }
 
 static int complete(const struct profile *p, const char *path, struct error *err)
@@ -256,21 +248,20 @@ int profile_load(const char *name, struct profile *p, struct error *err)
 {
 	cleanup_free char *path = profile_path(name);
 	CLEANUP(buf_free) struct buf text = { 0 };
-	struct reading r = { .p = p, .path = path };
-	int line;
+	const struct ini_format format = {
+		.what = "profile", .max_bytes = PROFILE_MAX_BYTES, .unique = true,
+		.key = profile_line,
+	};
+	struct error why = { 0 };
 
 	*p = (struct profile){ 0 };
-	if (file_read(path, PROFILE_MAX_BYTES, &text, err) < 0) {
-		if (err && err->errnum == ENOENT && !strchr(name, '/'))
+	if (ini_file_read(path, &format, p, &text, &why) < 0) {
+		profile_free(p);
+		if (why.errnum == ENOENT && !strchr(name, '/'))
 			return error_set(err, 0, "there is no profile '%s' in '%s/images/profiles'; `kontest profile list` shows them, a path with a '/' names your own",
 					 name, share_dir());
-		return -1;
-	}
-	line = ini_parse_string(text.data, profile_line, &r);
-	if (line) {
-		error_set(err, 0, "profile '%s' line %d: %s", path, line,
-			  *r.text ? r.text : "neither [section] nor key = value");
-		profile_free(p);
+		if (err)
+			*err = why;
 		return -1;
 	}
 	if (complete(p, path, err) < 0) {

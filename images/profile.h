@@ -20,6 +20,9 @@
  *	write-bytes-per-second = 40MiB
  *	read-iops = 1000
  *	write-iops = 1000
+ *
+ * Unknown sections and keys are errors, and so is a key given twice
+ * (images/ini_file.h).
  */
 #ifndef KONTEST_PROFILE_H
 #define KONTEST_PROFILE_H

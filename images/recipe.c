@@ -4,48 +4,23 @@
  */
 #include "images/recipe.h"
 
-#include <ctype.h>
-#include <ini.h>
 #include <string.h>
 
+#include "images/ini_file.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
 
 #define RECIPE_MAX_BYTES (1 << 20)
 #define LABEL_MAX 16
+#define SECTIONS "[base] [packages] [exclude] [layout] [directory] [link] [file] [tree]"
 
-/*
- * struct reader - hands the text to inih line by line
- * inih's handlers do not learn the line's number, and inih itself neither
- * minds an unknown section without keys nor a line too long for its buffer.
- */
+/* struct reader - the recipe being read, and the reason why it cannot be */
 struct reader {
-	const char *path;
-	const char *at;
-	unsigned int lineno;
 	struct recipe *recipe;
-	bool failed;
 	struct error *err;
 };
 
-static int fail(struct reader *rd, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* Keeps the first failure, with its line; returns 0, inih's sign of one. */
-static int fail(struct reader *rd, const char *fmt, ...)
-{
-	cleanup_free char *text = NULL;
-	va_list ap;
-
-	if (rd->failed)
-		return 0;
-	rd->failed = true;
-	va_start(ap, fmt);
-	text = xvasprintf(fmt, ap);
-	va_end(ap);
-	error_set(rd->err, 0, "%s:%u: %s", rd->path, rd->lineno, text);
-	return 0;
-}
+#define fail(rd, ...) error_set((rd)->err, 0, __VA_ARGS__)
 
 /* A path that an image can have: absolute, no empty, "." or ".." part */
 static bool good_path(const char *p)
@@ -71,7 +46,7 @@ static int add_words(struct strings *list, const char *value)
 	for (char *w = strtok_r(copy, " \t,", &save); w;
 	     w = strtok_r(NULL, " \t,", &save))
 		strings_add(list, xstrdup(w));
-	return 1;
+	return 0;
 }
 
 static int set_once(struct reader *rd, char **to, const char *key,
@@ -82,7 +57,7 @@ static int set_once(struct reader *rd, char **to, const char *key,
 	if (!*value)
 		return fail(rd, "'%s' is empty; give it a value", key);
 	*to = xstrdup(value);
-	return 1;
+	return 0;
 }
 
 static int in_base(struct reader *rd, const char *key, const char *value)
@@ -110,7 +85,7 @@ static int in_base(struct reader *rd, const char *key, const char *value)
 		return fail(rd, "epoch '%s' is no time in seconds since 1970 before 2038",
 			    value);
 	r->epoch = (uint32_t)n;
-	return 1;
+	return 0;
 }
 
 static int in_packages(struct reader *rd, const char *key, const char *value)
@@ -130,7 +105,7 @@ static int in_exclude(struct reader *rd, const char *key, const char *value)
 	if (*value != '/')
 		return fail(rd, "pattern '%s' does not begin with /", value);
 	strings_add(&rd->recipe->exclude, xstrdup(value));
-	return 1;
+	return 0;
 }
 
 static int add_item(struct reader *rd, struct recipe_items *items,
@@ -149,7 +124,7 @@ static int add_item(struct reader *rd, struct recipe_items *items,
 	item.path = xstrdup(path);
 	item.value = value ? xstrdup(value) : NULL;
 	recipe_items_add(items, item);
-	return 1;
+	return 0;
 }
 
 static int in_layout(struct reader *rd, const char *key, const char *value)
@@ -196,7 +171,7 @@ static int in_file(struct reader *rd, const char *key, const char *value)
 			continue;
 		files->v[i].value = xasprintf("%s%s", before, line);
 		free(before);
-		return 1;
+		return 0;
 	}
 	return add_item(rd, files, key, line, 0);
 }
@@ -211,65 +186,33 @@ static const struct section {
 	{ "file", in_file },	   { "tree", in_tree },
 };
 
-static const struct section *find_section(const char *name, size_t len)
+static const struct section *find_section(const char *name)
 {
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
-		if (strlen(sections[i].name) == len &&
-		    !strncmp(sections[i].name, name, len))
+		if (!strcmp(sections[i].name, name))
 			return &sections[i];
 	return NULL;
 }
 
-static int handle(void *user, const char *section, const char *key,
-		  const char *value)
+static int recipe_section(void *data, const char *section, struct error *err)
 {
-	struct reader *rd = user;
-	const struct section *s = find_section(section, strlen(section));
-
-	if (rd->failed)
+	(void)data;
+	if (find_section(section))
 		return 0;
+	return error_set(err, 0, "unknown section [%s]; there are " SECTIONS,
+			 section);
+}
+
+static int recipe_key(void *data, const char *section, const char *key,
+		      const char *value, struct error *err)
+{
+	struct reader rd = { .recipe = data, .err = err };
+	const struct section *s = find_section(section);
+
 	if (!s)
-		return fail(rd, "'%s' stands in no section; put it below one of [base] [packages] [exclude] [layout] [directory] [link] [file] [tree]",
-			    key);
-	return s->key(rd, key, value);
-}
-
-static void check_section(struct reader *rd, const char *line, size_t len)
-{
-	const char *end;
-
-	while (len && isspace((unsigned char)*line)) {
-		line++;
-		len--;
-	}
-	if (!len || *line != '[')
-		return;
-	end = memchr(line, ']', len);
-	if (end && !find_section(line + 1, (size_t)(end - line - 1)))
-		fail(rd, "unknown section %.*s; there are [base] [packages] [exclude] [layout] [directory] [link] [file] [tree]",
-		     (int)(end - line + 1), line);
-}
-
-/* fgets() over the text, for inih */
-static char *next_line(char *str, int num, void *stream)
-{
-	struct reader *rd = stream;
-	size_t len = strcspn(rd->at, "\n");
-
-	if (rd->failed || !*rd->at)
-		return NULL;
-	rd->lineno++;
-	check_section(rd, rd->at, len);
-	len += rd->at[len] == '\n';
-	if (len >= (size_t)num)
-		fail(rd, "the line is longer than %d characters; the key may come again on a line of its own",
-		     num - 2);
-	if (rd->failed)
-		return NULL;
-	memcpy(str, rd->at, len);
-	str[len] = '\0';
-	rd->at += len;
-	return str;
+		return error_set(err, 0, "'%s' stands in no section; put it below one of " SECTIONS,
+				 key);
+	return s->key(&rd, key, value);
 }
 
 static int check_whole(const char *path, struct recipe *r, struct error *err)
@@ -298,21 +241,14 @@ int recipe_load(const char *path, struct recipe *r, struct error *err)
 {
 	CLEANUP(recipe_free) struct recipe read = { 0 };
 	CLEANUP(buf_free) struct buf text = { 0 };
-	struct reader rd = { .path = path, .recipe = &read, .err = err };
-	int line;
+	const struct ini_format format = {
+		.what = "recipe", .max_bytes = RECIPE_MAX_BYTES,
+		.section = recipe_section, .key = recipe_key,
+	};
 
-	if (file_read(path, RECIPE_MAX_BYTES, &text, err))
+	if (ini_file_read(path, &format, &read, &text, err) < 0)
 		return -1;
-	read.text = xstrdup(text.data ? text.data : "");
-	if (strlen(read.text) != text.len)
-		return error_set(err, 0, "'%s' is no text file", path);
-	rd.at = read.text;
-	line = ini_parse_stream(next_line, &rd, handle, &rd);
-	if (rd.failed)
-		return -1;
-	if (line)
-		return error_set(err, 0, "%s:%d: this is neither [section] nor key = value",
-				 path, line);
+	read.text = xstrdup(text.data);
 	if (check_whole(path, &read, err))
 		return -1;
 	*r = read;

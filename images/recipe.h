@@ -25,7 +25,7 @@
  *	[tree]			; path = a directory below share_dir()
  *	/usr/share/kontest/jobs = loads/jobs
  *
- * Keys may come several times. An unknown section or key is an error.
+ * The syntax is that of images/ini_file.h. Keys may come several times. An unknown section or key is an error.
  */
 #ifndef KONTEST_RECIPE_H
 #define KONTEST_RECIPE_H

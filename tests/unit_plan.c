@@ -59,6 +59,70 @@ static void plan_is_read_as_written(void **state)
 	plan_free(&p);
 }
 
+/* A command line may have two thousand bytes, and counts to the last. */
+static void long_cmdline_is_whole(void **state)
+{
+	char words[2001];
+	cleanup_free char *text = NULL;
+	struct plan p;
+	struct error err = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(words) - 1; i++)
+		words[i] = i % 10 == 9 ? ' ' : (char)('a' + i / 10 % 26);
+	words[sizeof(words) - 2] = 'z';
+	words[sizeof(words) - 1] = '\0';
+	text = xasprintf("[kernel a]\nimage = a\ncmdline = %s\n", words);
+	plan_init(&p);
+	assert_int_equal(read_text(&p, text, &err), 0);
+	assert_int_equal(p.kernels.n, 1);
+	assert_string_equal(p.kernels.v[0].cmdline, words);
+	plan_free(&p);
+}
+
+/* One key that silently hides another would test what nobody asked for. */
+static void ambiguous_plans_are_refused(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} bad[] = {
+		{ "[plan]\nruns = 1\n# x\nruns = 2\n", "line 4: 'runs' is given twice in [plan], first in line 2" },
+		{ "[kernel a]\nimage = a\n[plan]\nruns = 1\n[kernel a]\nimage = b\n", "line 6: 'image' is given twice" },
+		{ "[kernel a]\nimage = a\ncmdline = x\n  y=1\n", "line 4: the line begins with a blank" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct error err = { 0 };
+		struct plan p;
+
+		plan_init(&p);
+		assert_int_equal(read_text(&p, bad[i].text, &err), -1);
+		if (!strstr(err.text, bad[i].says))
+			fail_msg("no '%s' in '%s'", bad[i].says, err.text);
+		plan_free(&p);
+	}
+}
+
+static void blanks_around_a_cmdline_go(void **state)
+{
+	struct plan p;
+	struct error err = { 0 };
+
+	(void)state;
+	plan_init(&p);
+	assert_int_equal(plan_add_kernel(&p, "a", "x", &err), 0);
+	assert_int_equal(plan_add_kernel(&p, "b", "y", &err), 0);
+	/* As an option hands it over. */
+	p.kernels.v[0].cmdline = xstrdup(" \tquiet  x=1 \n");
+	p.kernels.v[1].cmdline = xstrdup("  ");
+	assert_int_equal(plan_finish(&p, &err), 0);
+	assert_string_equal(p.kernels.v[0].cmdline, "quiet  x=1");
+	assert_null(p.kernels.v[1].cmdline);
+	assert_non_null(strstr(p.text, "cmdline = quiet  x=1\n"));
+	plan_free(&p);
+}
+
 static void size_given_before_loads_is_kept(void **state)
 {
 	struct plan p;
@@ -176,6 +240,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plan_is_read_as_written),
+		cmocka_unit_test(long_cmdline_is_whole),
+		cmocka_unit_test(ambiguous_plans_are_refused),
+		cmocka_unit_test(blanks_around_a_cmdline_go),
 		cmocka_unit_test(size_given_before_loads_is_kept),
 		cmocka_unit_test(size_alone_runs_the_default_loads),
 		cmocka_unit_test(options_override_and_change_the_digest),
