@@ -169,8 +169,10 @@ static int build(const struct cache *c, const struct recipe *r,
 	cleanup_free char *text = NULL;
 	struct ext4_opts opts = { .label = r->label, .time = r->epoch };
 	char hex[SHA256_HEX];
+	/* The caller's lock is that of the recipe; this is that of the files. */
+	cleanup_close int lock = cache_lock(c, "base", key, err);
 
-	if (fill(r, host, p, t, err))
+	if (lock < 0 || fill(r, host, p, t, err))
 		return -1;
 	uuid5(r->name, "root", opts.uuid);
 	opts.size = tree_ext4_size(t, &opts, 0);

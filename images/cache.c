@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -18,6 +19,7 @@
 /* Longer than any entry takes to make: who still holds a lock then is stuck. */
 #define LOCK_TIMEOUT_S 3600
 #define LOCK_POLL_NS 20000000L
+#define LOCK_SUFFIX "lock"
 
 static double now_s(void)
 {
@@ -38,6 +40,13 @@ char *cache_path(const struct cache *c, const char *kind, const char *key,
 	return xasprintf("%s/%s%s", dir, key, suffix ? suffix : "");
 }
 
+char *cache_making(const struct cache *c, const char *kind, const char *key)
+{
+	cleanup_free char *hidden = xasprintf(".%s.", key);
+
+	return cache_path(c, kind, hidden, "new");
+}
+
 static int lock_wait(int fd, const char *path, struct error *err)
 {
 	const struct timespec pause = { .tv_nsec = LOCK_POLL_NS };
@@ -55,11 +64,35 @@ static int lock_wait(int fd, const char *path, struct error *err)
 	return 0;
 }
 
+/* Who was killed while making KEY left .KEY.* behind, a file under a temporary
+ * name (struct newfile) or the directory of cache_making(); we hold the lock, so
+ * nobody is at it now. */
+static int remove_leftovers(const char *dir, const char *key, struct error *err)
+{
+	cleanup_free char *prefix = xasprintf(".%s.", key);
+	cleanup_closedir DIR *d = opendir(dir);
+	struct dirent *de;
+
+	if (!d)
+		return error_set(err, errno, "read directory '%s'", dir);
+	while ((de = readdir(d))) {
+		cleanup_free char *path = NULL;
+
+		if (!str_starts(de->d_name, prefix) ||
+		    !strcmp(de->d_name + strlen(prefix), LOCK_SUFFIX))
+			continue;
+		path = xasprintf("%s/%s", dir, de->d_name);
+		if (remove_tree(path, err) < 0)
+			return error_prefix(err, "what a killed kontest left");
+	}
+	return 0;
+}
+
 int cache_lock(const struct cache *c, const char *kind, const char *key,
 	       struct error *err)
 {
 	cleanup_free char *dir = xasprintf("%s/%s", c->dir, kind);
-	cleanup_free char *path = xasprintf("%s/.%s.lock", dir, key);
+	cleanup_free char *path = xasprintf("%s/.%s." LOCK_SUFFIX, dir, key);
 	cleanup_close int fd = -1;
 
 	if (make_dirs(dir, err))
@@ -69,7 +102,7 @@ int cache_lock(const struct cache *c, const char *kind, const char *key,
 		return error_set(err, errno,
 			"open '%s' (the layer cache must be writable; XDG_CACHE_HOME moves it)",
 			path);
-	if (lock_wait(fd, path, err))
+	if (lock_wait(fd, path, err) < 0 || remove_leftovers(dir, key, err) < 0)
 		return -1;
 	return steal_fd(&fd);
 }

@@ -31,12 +31,16 @@ struct cache {
 };
 
 /* cache_lock() - wait for the sole right to make DIR/KIND/KEY; returns an fd to
- * close when done, or -1. The caller looks again for the entry once it has it. */
+ * close when done, or -1. The caller looks again for the entry once it has it.
+ * What a killed kontest left half made of this very entry has been removed. */
 int cache_lock(const struct cache *c, const char *kind, const char *key,
 	       struct error *err);
 /* cache_path() - DIR/KIND/KEY SUFFIX, its directory made; owned by the caller */
 char *cache_path(const struct cache *c, const char *kind, const char *key,
 		 const char *suffix);
+/* cache_making() - name of a directory in which the holder of the lock makes
+ * DIR/KIND/KEY, to be renamed when whole; not there yet; owned by the caller */
+char *cache_making(const struct cache *c, const char *kind, const char *key);
 
 /* struct step - measures one step; step_end() reports it to c->step */
 struct step {

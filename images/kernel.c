@@ -150,7 +150,7 @@ static int layer_get(const struct cache *c, const char *key, const char *deb,
 		if (deb && (kernel_deb_read(deb, p, err) < 0 ||
 			    parts_check(p, err) < 0))
 			return -1;
-		if (kernel_layer_write(dir, p, err) < 0 ||
+		if (kernel_layer_write(c, key, p, err) < 0 ||
 		    kernel_layer_read(dir, k, err) < 0)
 			return -1;
 	}

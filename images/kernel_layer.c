@@ -84,14 +84,12 @@ static int write_parts(const char *dir, const struct kernel_parts *p,
 	return file_write(info, text.data, text.len, err);
 }
 
-int kernel_layer_write(const char *dir, const struct kernel_parts *p,
-		       struct error *err)
+int kernel_layer_write(const struct cache *c, const char *key,
+		       const struct kernel_parts *p, struct error *err)
 {
-	/* The caller's lock makes this name ours; one may be left of a crash. */
-	cleanup_free char *tmp = xasprintf("%s.new", dir);
+	cleanup_free char *dir = kernel_layer_dir(c, key);
+	cleanup_free char *tmp = cache_making(c, "kernels", key);
 
-	if (path_exists(tmp) && remove_tree(tmp, err) < 0)
-		return -1;
 	if (make_dirs(tmp, err) < 0)
 		return -1;
 	if (write_parts(tmp, p, err) < 0) {

@@ -55,10 +55,10 @@ int kernel_image_read(const char *path, const struct kernel_opts *opts,
 
 /* kernel_layer_dir() - where the layer KEY is; owned by the caller */
 char *kernel_layer_dir(const struct cache *c, const char *key);
-/* kernel_layer_write() - make the layer from parts that parts_check() passed;
+/* kernel_layer_write() - make the layer KEY from parts that parts_check() passed;
  * the caller holds its lock */
-int kernel_layer_write(const char *dir, const struct kernel_parts *p,
-		       struct error *err);
+int kernel_layer_write(const struct cache *c, const char *key,
+		       const struct kernel_parts *p, struct error *err);
 /* kernel_layer_read() - fill @k from a layer: 1, 0 when there is none, or -1 */
 int kernel_layer_read(const char *dir, struct kernel *k, struct error *err);
 

@@ -155,31 +155,20 @@ static bool find_image(const char *path, const char *sidecar,
 	return true;
 }
 
-/* Who was killed while making this image left its file behind; we hold the
- * image's lock, so nobody is making it now. */
-static void remove_leftovers(const char *path)
-{
-	const char *name = strrchr(path, '/') + 1;
-	cleanup_free char *dir_name = xstrndup(path, (size_t)(name - path));
-	cleanup_free char *prefix = xasprintf(".%s.", name);
-	cleanup_closedir DIR *dir = opendir(dir_name);
-	struct dirent *e;
-
-	while (dir && (e = readdir(dir)))
-		if (str_starts(e->d_name, prefix))
-			(void)unlinkat(dirfd(dir), e->d_name, 0);
-}
-
 /* GRUB's core is the same for every kernel and takes 0.1 s to make. */
 static int load_core(const struct cache *c, const char *grub, struct parts *p,
 		     struct error *err)
 {
 	cleanup_free char *path = cache_path(c, "grub", grub, ".core");
+	cleanup_close int lock = -1;
 	struct error none = { 0 };
 
 	if (!file_read(path, BIOS_SIZE, &p->core, &none) && p->core.len)
 		return 0;
 	p->core.len = 0;
+	lock = cache_lock(c, "grub", grub, err);
+	if (lock < 0)
+		return -1;
 	if (grub_core(&p->core, err) < 0)
 		return -1;
 	return file_write(path, p->core.data, p->core.len, err);
@@ -426,7 +415,6 @@ static int make_image(const struct cache *c, const struct base *b,
 
 	if (gather(c, b, k, i, grub, p, err) < 0)
 		return -1;
-	remove_leftovers(out->path);
 	step_begin(&step, c, "system image");
 	if (assemble(c, b, p, out->path, out->digest, err) < 0)
 		return -1;

@@ -126,6 +126,49 @@ static void lock_is_free_after_close(void **state)
 	assert_true(now_s() - t0 < 5);
 }
 
+/* What a killed kontest left of an entry goes, and nothing else does. */
+static void leftovers_go(void **state)
+{
+	static const char *const gone[] = { ".key.abcdef", ".key.img.XyZ012",
+					    ".key.sha256.000000" };
+	static const char *const stay[] = { "key.img", "key.sha256", ".key.lock",
+		".key2.img.abcdef", ".other.img.abcdef", "key.img.abcdef" };
+	struct cache c = { .dir = dir };
+	cleanup_free char *making = cache_making(&c, "kernels", "key");
+	cleanup_free char *below = xasprintf("%s/modules/net", making);
+	cleanup_free char *module = xasprintf("%s/.a.ko.abcdef", below);
+	struct error err = { 0 };
+	int fd;
+
+	(void)state;
+	assert_int_equal(make_dirs(below, &err), 0);
+	assert_int_equal(file_write(module, "x", 1, &err), 0);
+	for (size_t i = 0; i < sizeof(gone) / sizeof(*gone); i++) {
+		cleanup_free char *path = cache_path(&c, "kernels", gone[i], NULL);
+
+		assert_int_equal(file_write(path, "x", 1, &err), 0);
+	}
+	for (size_t i = 0; i < sizeof(stay) / sizeof(*stay); i++) {
+		cleanup_free char *path = cache_path(&c, "kernels", stay[i], NULL);
+
+		assert_int_equal(file_write(path, "x", 1, &err), 0);
+	}
+	fd = cache_lock(&c, "kernels", "key", &err);
+	assert_true(fd >= 0);
+	assert_false(path_exists(making));
+	for (size_t i = 0; i < sizeof(gone) / sizeof(*gone); i++) {
+		cleanup_free char *path = cache_path(&c, "kernels", gone[i], NULL);
+
+		assert_false(path_exists(path));
+	}
+	for (size_t i = 0; i < sizeof(stay) / sizeof(*stay); i++) {
+		cleanup_free char *path = cache_path(&c, "kernels", stay[i], NULL);
+
+		assert_true(path_exists(path));
+	}
+	close(fd);
+}
+
 static void not_writable(void **state)
 {
 	struct cache c = { .dir = "/proc/kontest" };
@@ -183,6 +226,7 @@ int main(void)
 		cmocka_unit_test(paths),
 		cmocka_unit_test(lock_excludes),
 		cmocka_unit_test(lock_is_free_after_close),
+		cmocka_unit_test(leftovers_go),
 		cmocka_unit_test(not_writable),
 		cmocka_unit_test(steps),
 	};

@@ -136,6 +136,26 @@ static void swap_as_mkswap(void **state)
 	assert_memory_equal(ours.data, theirs.data, MIB);
 }
 
+/* Killed while it made this disk, a kontest left its file. */
+static void leftover_of_a_killed_build(void **state)
+{
+	CLEANUP(disk_image_free) struct disk_image d = { 0 }, again = { 0 };
+	cleanup_free char *left = NULL;
+	struct error err = { 0 };
+	const char *name;
+
+	(void)state;
+	check(swap_build(&cache, 2 * MIB, &d, &err), &err);
+	name = strrchr(d.path, '/') + 1;
+	left = xasprintf("%.*s.%s.abcdef", (int)(name - d.path), d.path, name);
+	check(file_write(left, "x", 1, &err), &err);
+	assert_int_equal(remove(d.path), 0);
+	check(swap_build(&cache, 2 * MIB, &again, &err), &err);
+	assert_string_equal(d.digest, again.digest);
+	assert_true(path_exists(d.path));
+	assert_false(path_exists(left));
+}
+
 static void refusals(void **state)
 {
 	struct disk_image d = { 0 };
@@ -159,6 +179,7 @@ int main(void)
 		cmocka_unit_test(other),
 		cmocka_unit_test(swap),
 		cmocka_unit_test(swap_as_mkswap),
+		cmocka_unit_test(leftover_of_a_killed_build),
 		cmocka_unit_test(refusals),
 	};
 
