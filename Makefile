@@ -38,8 +38,7 @@ pkg_cflags = $(eval pkg_cflags := $$(shell pkg-config --cflags $(PKGS)))$(pkg_cf
 pkg_libs   = $(eval pkg_libs := $$(shell pkg-config --libs $(PKGS)))$(pkg_libs)
 
 host_cflags = $(CSTD) $(WARN) $(CFLAGS) $(pkg_cflags) \
-	-DKONTEST_VERSION='"$(VERSION)"' -DKONTEST_SHARE='"$(sharedir)"' \
-	-DKONTEST_TREE='"$(TOP)"'
+	-DKONTEST_VERSION='"$(VERSION)"' $(defines)
 
 # The guest's bytes are part of every image: no path, no date, no build id, and
 # flags that the environment cannot change.
@@ -82,6 +81,17 @@ $(O)/%.o: %.c Makefile
 	$(say) CC $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(host_cflags) -MMD -MP -c -o $@ $<
+
+# Written anew when a path changes (make; make PREFIX=/usr install), so that what
+# has the paths compiled in is too. A program beside it is one of a build tree.
+paths	:= $(O)/kontest.paths
+$(paths): FORCE
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '%s\n' 'tree=$(TOP)' 'share=$(sharedir)' | cmp -s - $@ || \
+		printf '%s\n' 'tree=$(TOP)' 'share=$(sharedir)' >$@
+
+$(O)/images/share.o: $(paths)
+$(O)/images/share.o: defines = -DKONTEST_SHARE='"$(sharedir)"' -DKONTEST_TREE='"$(TOP)"'
 
 # An archive, so that a test is linked with what it uses and no more.
 $(O)/libkontest.a: $(lib_obj) $(guest_lib)
@@ -157,7 +167,9 @@ uninstall:
 clean:
 	rm -rf $(O)
 
-.PHONY: all unit deps demo check check-long bench asan analyze objects install uninstall clean
+FORCE:
+
+.PHONY: FORCE all unit deps demo check check-long bench asan analyze objects install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 

@@ -82,23 +82,6 @@ static int build_base(struct experiment *e, bool locked, struct error *err)
 	return base_build(e->cache, recipe, locked, &e->base, err);
 }
 
-/* The program lies below build/ in the source tree, below guest/ when installed. */
-static char *guest_program(struct error *err)
-{
-	char *path = xasprintf("%s/build/guest/kontest-guest", share_dir());
-
-	if (path_exists(path))
-		return path;
-	free(path);
-	path = xasprintf("%s/guest/kontest-guest", share_dir());
-	if (path_exists(path))
-		return path;
-	error_set(err, 0, "there is no guest program '%s': build it with `make`",
-		  path);
-	free(path);
-	return NULL;
-}
-
 static int build_candidate(struct experiment *e, struct candidate *c,
 			   struct plan_kernel *k, const char *guest,
 			   struct error *err)

@@ -2,7 +2,6 @@
 #include "images/profile.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
 
 #include "images/ini_file.h"
@@ -35,45 +34,6 @@ bool accel_parse(const char *s, enum accel *out)
 		}
 	}
 	return false;
-}
-
-/* The build tree is only right for a kontest that still lies in it. */
-static const char *find_share_dir(void)
-{
-	static char beside[PATH_MAX];
-	const char *env = getenv("KONTEST_SHARE");
-	ssize_t n;
-	char *slash;
-
-	if (env && *env)
-		return env;
-	n = readlink("/proc/self/exe", beside, sizeof(beside) - 1);
-	if (n > 0) {
-		beside[n] = '\0';
-		slash = strrchr(beside, '/');
-		if (slash) {
-			*slash = '\0';
-			slash = strrchr(beside, '/');
-		}
-		if (slash && (size_t)(slash - beside) + sizeof("/share/kontest") <=
-				     sizeof(beside)) {
-			strcpy(slash, "/share/kontest");
-			if (path_is_dir(beside))
-				return beside;
-		}
-	}
-	if (path_is_dir(KONTEST_TREE "/images/profiles"))
-		return KONTEST_TREE;
-	return KONTEST_SHARE;
-}
-
-const char *share_dir(void)
-{
-	static const char *dir;
-
-	if (!dir)
-		dir = find_share_dir();
-	return dir;
 }
 
 /* struct reading - the profile being read, and the reason why it cannot be */

@@ -30,6 +30,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "images/share.h"
 #include "results/base/digest.h"
 #include "results/base/error.h"
 
@@ -78,10 +79,5 @@ void profile_free(struct profile *p);
 /* accel_name(), accel_parse() - "auto", "kvm", "tcg", "exact" */
 const char *accel_name(enum accel a);
 bool accel_parse(const char *s, enum accel *out);
-
-/* share_dir() - where recipes, profiles, jobs and the guest program are:
- * $KONTEST_SHARE, else the installed directory, else the build tree.
- * Static storage. Sub-paths: images/, loads/jobs/, guest/kontest-guest */
-const char *share_dir(void);
 
 #endif
