@@ -5,6 +5,8 @@ run_pid= run_id= run_status=
 
 # start_run ARGS... - `kontest run ARGS...`; returns once the VMs are being started
 start_run() {
+	: >"$tmp/run.err"
+	run_id=
 	"$KONTEST" run "$@" >"$tmp/run.out" 2>"$tmp/run.err" </dev/null &
 	run_pid=$!
 	cleanup_fn stop_run
