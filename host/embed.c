@@ -7,7 +7,9 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <time.h>
 
 #include "results/base/cleanup.h"
@@ -20,23 +22,33 @@
 #define EMULATOR_MARK "@EMULATOR@"	/* in a seed, for e->emulator */
 #define CAPS_DIR "cache/qemu/capabilities"
 
-static char *run_user_dir(void)
-{
-	return xasprintf("/run/user/%u", (unsigned int)geteuid());
-}
+/* The longest path of a socket below a root: libvirt cuts a domain's name there,
+ * its number is that of the boot. */
+#define LONGEST_SOCKET "/" PREFIX "XXXXXX/lib/qemu/domain-99999-12345678901234567890/monitor.sock"
+#define BASES 3
 
-/* The parents a root may have, best first. */
-static const char *base_dir(int i, char **run)
+static bool usable(const char *dir)
 {
 	struct stat st;
 
-	if (i == 1)
-		return "/tmp";
-	*run = run_user_dir();
-	if (stat(*run, &st) == 0 && S_ISDIR(st.st_mode) &&
-	    st.st_uid == geteuid() && access(*run, W_OK | X_OK) == 0)
-		return *run;
-	return NULL;
+	return *dir == '/' &&
+	       strlen(dir) + sizeof(LONGEST_SOCKET) <= sizeof(((struct sockaddr_un *)0)->sun_path) &&
+	       stat(dir, &st) == 0 && S_ISDIR(st.st_mode) &&
+	       st.st_uid == geteuid() && access(dir, W_OK | X_OK) == 0;
+}
+
+/* The parents a root may have, best first; NULL when there is no I-th one, else
+ * owned by the caller. */
+static char *base_dir(int i)
+{
+	const char *xdg = getenv("XDG_RUNTIME_DIR");
+	cleanup_free char *run = NULL;
+
+	if (i == 2)
+		return xstrdup("/tmp");
+	run = i == 1 ? xasprintf("/run/user/%u", (unsigned int)geteuid())
+		     : xstrdup(xdg ? xdg : "");
+	return usable(run) ? steal_ptr(run) : NULL;
 }
 
 /* Is the process of this root dead? A root without a lock is just being made,
@@ -76,11 +88,10 @@ static int sweep_dir(const char *base)
 
 int embed_sweep(void)
 {
-	cleanup_free char *run = NULL;
 	int n = 0;
 
-	for (int i = 0; i < 2; i++) {
-		const char *base = base_dir(i, &run);
+	for (int i = 0; i < BASES; i++) {
+		cleanup_free char *base = base_dir(i);
 
 		if (base)
 			n += sweep_dir(base);
@@ -118,10 +129,8 @@ int embed_user(struct error *err)
 
 static int make_root(struct embed *e, struct error *err)
 {
-	cleanup_free char *run = NULL;
-
-	for (int i = 0; i < 2; i++) {
-		const char *base = base_dir(i, &run);
+	for (int i = 0; i < BASES; i++) {
+		cleanup_free char *base = base_dir(i);
 
 		if (!base)
 			continue;

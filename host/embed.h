@@ -3,8 +3,9 @@
  * embed.h - the private directory of libvirt's embedded driver, and the shim
  * that ties QEMU's life to ours
  *
- * A root is /run/user/UID/kontest-vm-XXXXXX or /tmp/kontest-vm-XXXXXX, never below
- * the boot's own directory: the paths of sockets in it end at 108 bytes.
+ * A root is kontest-vm-XXXXXX in $XDG_RUNTIME_DIR when that is the caller's and
+ * short enough, else in /run/user/UID, else in /tmp; never below the boot's own
+ * directory: the paths of sockets in it end at 108 bytes.
  *
  *	lock		our process id; flock()ed while we live
  *	emulator	link to this very program: what libvirt takes for QEMU
