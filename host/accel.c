@@ -182,10 +182,11 @@ static void add_cpu(struct sha256 *s)
 			sha256_adds(s, line);
 }
 
-/* The file that has the answer for all that it depends on; owned. */
-static char *answer_path(const struct kvm_probe *p, const struct qemu_info *q,
-			 const char *dir, struct error *err)
+char *kvm_answer_path(const struct kvm_probe *p, const struct qemu_info *q,
+		      const char *dir, struct error *err)
 {
+	cleanup_free char *size = xasprintf("%u CPUs, %llu bytes",
+		p->profile->cpus, (unsigned long long)p->profile->memory);
 	struct sha256 s;
 	struct utsname u;
 	char hex[SHA256_HEX];
@@ -204,6 +205,7 @@ static char *answer_path(const struct kvm_probe *p, const struct qemu_info *q,
 	sha256_adds(&s, q->package);
 	sha256_adds(&s, p->profile->cpu_model);
 	sha256_adds(&s, p->profile->machine);
+	sha256_adds(&s, size);
 	sha256_adds(&s, hex);
 	add_cpu(&s);
 	sha256_final(&s, hex);
@@ -274,7 +276,7 @@ static int ask_kvm(const struct profile *profile, const char *vmlinuz,
 	if (qemu_probe(&q, err) < 0)
 		return -1;
 	p.qemu = q.path;
-	path = answer_path(&p, &q, cache_dir, err);
+	path = kvm_answer_path(&p, &q, cache_dir, err);
 	if (!path)
 		return -1;
 	known = read_answer(path, why);

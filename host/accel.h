@@ -23,7 +23,7 @@ int kvm_device_check(const char *device, struct error *err);
 /**
  * struct kvm_probe - one boot under KVM
  * @qemu: path of QEMU
- * @profile: machine and CPU model
+ * @profile: machine, CPU model, CPUs and memory
  * @vmlinuz, @initrd: a kernel and an initramfs that knows "kontest.probe"
  * @silence_s, @total_s: deadlines
  */
@@ -37,5 +37,18 @@ struct kvm_probe {
 /* kvm_probe_boot() - 0 when the guest said "kontest probe ok"; else -1 and what
  * it did instead */
 int kvm_probe_boot(const struct kvm_probe *p, struct error *err);
+
+/**
+ * kvm_answer_path() - the file that keeps whether KVM works
+ * @p: the boot that found out, or would
+ * @q: its QEMU
+ * @dir: directory of such files
+ * @err: reason of a failure
+ *
+ * Return: a path that is another one for everything on which the answer depends
+ * (host kernel, CPU, QEMU, guest kernel, machine); owned by the caller; or NULL.
+ */
+char *kvm_answer_path(const struct kvm_probe *p, const struct qemu_info *q,
+		      const char *dir, struct error *err);
 
 #endif

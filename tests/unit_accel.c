@@ -121,6 +121,38 @@ static void device(void **state)
 	}
 }
 
+/* An answer that was found with one machine says nothing of another. */
+static void answers_are_of_one_machine(void **state)
+{
+	static const struct profile machines[] = {
+		{ .cpus = 1, .memory = 64 << 20, .cpu_model = "A", .machine = "m-1" },
+		{ .cpus = 2, .memory = 64 << 20, .cpu_model = "A", .machine = "m-1" },
+		{ .cpus = 1, .memory = 65 << 20, .cpu_model = "A", .machine = "m-1" },
+		{ .cpus = 1, .memory = 64 << 20, .cpu_model = "B", .machine = "m-1" },
+		{ .cpus = 1, .memory = 64 << 20, .cpu_model = "A", .machine = "m-2" },
+		{ .cpus = 1, .memory = 64 << 20, .cpu_model = "A", .machine = "m-1",
+		  .name = "of another name", .mips = 500 },
+	};
+	enum { N = sizeof(machines) / sizeof(*machines) };
+	cleanup_free char *kernel = script("");
+	struct qemu_info q = { .path = kernel, .version = "7.2", .package = "" };
+	struct error err = { 0 };
+	char *paths[N];
+
+	(void)state;
+	for (size_t i = 0; i < N; i++) {
+		struct kvm_probe p = { .profile = &machines[i], .vmlinuz = kernel };
+
+		paths[i] = kvm_answer_path(&p, &q, dir, &err);
+		assert_non_null(paths[i]);
+		for (size_t k = 0; k < i && i < N - 1; k++)
+			assert_string_not_equal(paths[i], paths[k]);
+	}
+	assert_string_equal(paths[0], paths[N - 1]);
+	for (size_t i = 0; i < N; i++)
+		free(paths[i]);
+}
+
 static void choose(void **state)
 {
 	struct profile two = { .name = "two", .cpus = 2 };
@@ -189,6 +221,7 @@ int main(void)
 		cmocka_unit_test(probe_boots),
 		cmocka_unit_test(probe_fails),
 		cmocka_unit_test(device),
+		cmocka_unit_test(answers_are_of_one_machine),
 		cmocka_unit_test(choose),
 		cmocka_unit_test(qemu),
 	};
