@@ -34,16 +34,16 @@ static int write_config(const char *dir, const struct kernel_parts *p,
 	int found;
 
 	if (p->config.len)
-		return file_write(config, p->config.data, p->config.len, err);
+		return file_put(config, p->config.data, p->config.len, err);
 	if (bzimage_vmlinux(&p->bz, p->where, &vmlinux, err) < 0)
 		return error_prefix(err, "there is no configuration, and the image gives none away (--config FILE gives one)");
 	found = bzimage_ikconfig(&vmlinux, p->where, &text, err);
 	if (found < 0)
 		return -1;
 	if (found)
-		return file_write(config, text.data, text.len, err);
+		return file_put(config, text.data, text.len, err);
 	preflight_judge(&vmlinux, p->bz.release, &text);
-	return file_write(judged, text.data, text.len, err);
+	return file_put(judged, text.data, text.len, err);
 }
 
 static int write_modules(const char *dir, const struct kernel_parts *p,
@@ -56,7 +56,7 @@ static int write_modules(const char *dir, const struct kernel_parts *p,
 
 		*strrchr(parent, '/') = '\0';
 		if (make_dirs(parent, err) < 0 ||
-		    file_write(path, mod->data, mod->size, err) < 0)
+		    file_put(path, mod->data, mod->size, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -75,13 +75,13 @@ static int write_parts(const char *dir, const struct kernel_parts *p,
 	buf_printf(&text, "release=%s\ndigest=%s\n", p->bz.release, digest);
 	if (p->package)
 		buf_printf(&text, "package=%s\nversion=%s\n", p->package, p->version);
-	if (file_write(image, p->image.data, p->image.len, err) < 0 ||
+	if (file_put(image, p->image.data, p->image.len, err) < 0 ||
 	    write_config(dir, p, err) < 0 || write_modules(dir, p, err) < 0)
 		return -1;
 	if (p->builtin.len &&
-	    file_write(builtin, p->builtin.data, p->builtin.len, err) < 0)
+	    file_put(builtin, p->builtin.data, p->builtin.len, err) < 0)
 		return -1;
-	return file_write(info, text.data, text.len, err);
+	return file_put(info, text.data, text.len, err);
 }
 
 int kernel_layer_write(const struct cache *c, const char *key,
@@ -92,7 +92,7 @@ int kernel_layer_write(const struct cache *c, const char *key,
 
 	if (make_dirs(tmp, err) < 0)
 		return -1;
-	if (write_parts(tmp, p, err) < 0) {
+	if (write_parts(tmp, p, err) < 0 || put_sync(tmp, err) < 0) {
 		(void)remove_tree(tmp, NULL);
 		return -1;
 	}

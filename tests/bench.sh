@@ -6,43 +6,46 @@ set -eu
 cd "$(dirname "$0")/.."
 KONTEST=$1
 export XDG_CACHE_HOME="${KONTEST_TEST_CACHE:-$PWD/build/test-cache}"
-work=$(mktemp -d "$XDG_CACHE_HOME/bench.XXXXXX" 2>/dev/null || mktemp -d)
+mkdir -p "$XDG_CACHE_HOME"
+work=$(mktemp -d "$XDG_CACHE_HOME/bench.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 ms() { date +%s%N | cut -c1-13; }
 KERNEL=debian:linux-image-6.12-cloud-amd64
 
-echo "base and packages, so that they are in the cache:"
-"$KONTEST" build debian:linux-image-cloud-amd64 >/dev/null
+# A developer's own kernel: the bytes of Debian's, as a bzImage with its modules.
 "$KONTEST" build $KERNEL -o "$work/image" >/dev/null 2>&1
+real=$(apt-cache depends --important linux-image-6.12-cloud-amd64 | sed -n 's/.*Depends: //p' | head -n 1)
+deb=$(grep -l . "$XDG_CACHE_HOME"/kontest/debs/*.deb | while read -r d; do
+	[ "$(dpkg-deb -f "$d" Package)" != "$real" ] || echo "$d"; done | tail -n 1)
+dpkg-deb -x "$deb" "$work/root"
+bz=$(echo "$work"/root/boot/vmlinuz-*) mods=$(echo "$work"/root/*/modules/* "$work"/root/usr/lib/modules/*)
+for m in $mods; do [ ! -d "$m" ] || modules=$m; done
 
-echo
-echo "a new kernel with the base cached, five times, each beside cp of its image:"
+forget() { rm -rf "$XDG_CACHE_HOME"/kontest/{kernels,initramfs,images}; }
+timed() { local t0; t0=$(ms); "$@" >/dev/null 2>"$work/steps"; took=$(($(ms) - t0)); }
+ratio() { awk "BEGIN { printf \"%.1f\", $1 / ($2 ? $2 : 1) }"; }
+
+echo "Building the image of a new kernel, base cached, $(stat -c %s "$work/image") bytes, in ms."
+echo "The image is fsynced, so 'cp + sync' of it is the like of it; 'cp' alone leaves it in RAM."
+printf '%8s %8s %8s %10s   %s\n' .deb bzImage cp 'cp + sync' 'bzImage/(cp + sync)'
 for i in 1 2 3 4 5; do
-	# New to the cache: its layers and images are taken away, the .deb stays.
-	rm -rf "$XDG_CACHE_HOME"/kontest/{kernels,initramfs,images}
-	t0=$(ms)
-	"$KONTEST" build $KERNEL >/dev/null 2>"$work/steps"
-	t1=$(ms)
-	cp "$work/image" "$work/copy"
-	t2=$(ms)
+	forget; timed "$KONTEST" build $KERNEL; a=$took
+	forget; timed "$KONTEST" build "$bz" --modules "$modules"; b=$took
+	cp "$work/steps" "$work/own"
+	timed cp "$work/image" "$work/copy"; c=$took
+	timed sync "$work/copy"; d=$((c + took))
 	rm "$work/copy"
-	echo "  build $((t1 - t0)) ms, cp $((t2 - t1)) ms, ratio $(awk "BEGIN { printf \"%.2f\", ($t1 - $t0) / ($t2 - $t1) }")"
+	printf '%8d %8d %8d %10d   %s\n' $a $b $c $d "$(ratio $b $d)"
 done
-cat "$work/steps"
-
 echo
-echo "the same again, everything cached:"
-t0=$(ms)
-"$KONTEST" build $KERNEL >/dev/null 2>&1
-echo "  build $(($(ms) - t0)) ms"
+echo "steps of the last build from a bzImage:"
+cat "$work/own"
+timed "$KONTEST" build "$bz" --modules "$modules"
+echo "the same again, everything cached: $took ms"
 
 journal=$(ls "${XDG_DATA_HOME:-$HOME/.local/share}"/kontest/journals/* 2>/dev/null | head -n 1 || :)
 if [ -n "$journal" ]; then
 	echo
-	echo "reading a boot's results ($journal):"
-	for i in 1 2 3; do
-		t0=$(ms)
-		"$KONTEST" journal cat "$journal" >/dev/null
-		echo "  $(($(ms) - t0)) ms"
-	done
+	timed "$KONTEST" journal cat "$journal"
+	echo "reading a boot's results: $took ms"
 fi

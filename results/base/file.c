@@ -180,6 +180,31 @@ int file_write(const char *path, const void *data, size_t len,
 	return newfile_commit(&f, err);
 }
 
+int file_put(const char *path, const void *data, size_t len, struct error *err)
+{
+	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+				    0666);
+
+	if (fd < 0)
+		return error_set(err, errno, "create '%s'", path);
+	if (full_pwrite(fd, data, len, 0, path, err) < 0)
+		return -1;
+	if (close(steal_fd(&fd)) < 0)
+		return write_failed(path, err);
+	return 0;
+}
+
+int put_sync(const char *dir, struct error *err)
+{
+	cleanup_close int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return error_set(err, errno, "open directory '%s'", dir);
+	if (syncfs(fd) < 0)
+		return write_failed(dir, err);
+	return 0;
+}
+
 static int copy_by_hand(int in, off_t in_off, int out, off_t out_off,
 			uint64_t len, const char *what, struct error *err)
 {

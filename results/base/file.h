@@ -49,6 +49,11 @@ void newfile_abort(struct newfile *f);
 int file_write(const char *path, const void *data, size_t len,
 	       struct error *err);
 
+/* file_put() - write a file into a directory that nobody knows yet: quicker than
+ * file_write(), and on the disk only after put_sync() of the directory */
+int file_put(const char *path, const void *data, size_t len, struct error *err);
+int put_sync(const char *dir, struct error *err);
+
 /* file_copy_range() - copy @len bytes between open files, in the kernel where
  * possible; holes are kept when @sparse and the target is still all zero */
 int file_copy_range(int in, off_t in_off, int out, off_t out_off, uint64_t len,
