@@ -5,7 +5,7 @@ set -eu
 
 build="gcc libc6-dev make pkg-config libvirt-dev libarchive-dev libext2fs-dev
 	comerr-dev libelf-dev libfdisk-dev libsqlite3-dev libgsl-dev libjansson-dev
-	libinih-dev libssl-dev liblzma-dev"
+	libssl-dev liblzma-dev"
 run="qemu-system-x86 qemu-utils libvirt0 libvirt-daemon-driver-qemu apt
 	grub-common grub-pc-bin systemd-boot-efi binutils dosfstools mtools"
 test="libcmocka-dev e2fsprogs fdisk cppcheck ovmf python3 libasan8 libubsan1
