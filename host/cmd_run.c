@@ -7,6 +7,7 @@
 #include "host/cmd.h"
 #include "host/experiment.h"
 #include "host/paths.h"
+#include "host/recover.h"
 #include "host/run_boots.h"
 #include "results/base/cleanup.h"
 #include "results/fingerprint.h"

@@ -40,9 +40,4 @@ struct run_opts {
 int run_boots(const struct experiment *e, const struct run_opts *o,
 	      enum verdict *worst, struct error *err);
 
-/* recover_boots() - what a kontest that was killed, or that could not store
- * it, left in running/, goes to the store that it was meant for; what cannot
- * go there stays, which is said on stderr: it must not keep others from running */
-void recover_boots(const char *data_dir);
-
 #endif
