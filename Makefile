@@ -20,7 +20,7 @@ Q :=
 say = @:
 else
 Q := @
-say = @printf '  %-8s%s\n'
+say = @printf '  %-8s %s\n'
 endif
 
 PKGS	:= libvirt libvirt-qemu libarchive ext2fs com_err libelf fdisk sqlite3 gsl \
@@ -139,7 +139,7 @@ cppcheck_blind := --suppress=resourceLeak --suppress=readdirCalled
 
 analyze: deps
 	$(Q)$(MAKE) --no-print-directory O=$(O)/analyze CFLAGS="-O2 -g -fanalyzer" objects
-	$(say) CPPCHECK .
+	$(say) CPPCHECK '*.c'
 	$(Q)cppcheck -q --error-exitcode=1 --std=c11 --language=c -I. -D_GNU_SOURCE \
 		--enable=warning,portability,performance --inline-suppr \
 		--suppress=missingIncludeSystem --library=posix,gnu \

@@ -63,7 +63,7 @@ static void check_libvirt(void)
 					    : err.text);
 		virt_close(&v);
 		fflush(NULL);
-		_exit(!ok);
+		_exit(ok ? 0 : 1);
 	}
 	if (pid < 0 || waitpid(pid, &wstatus, 0) < 0)
 		say(false, "libvirt", "cannot be tried: %s", strerror(errno));

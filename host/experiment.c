@@ -186,7 +186,6 @@ void order_boots(size_t kernels, unsigned int boots, uint64_t seed,
 {
 	gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
 	size_t *block = xcalloc(kernels, sizeof(*block));
-	unsigned int index = 0;
 
 	gsl_rng_set(rng, (unsigned long)seed);
 	for (unsigned int b = 1; b <= boots; b++) {
@@ -196,7 +195,7 @@ void order_boots(size_t kernels, unsigned int boots, uint64_t seed,
 		for (size_t k = 0; k < kernels; k++)
 			planned_boots_add(out, (struct planned_boot){
 				.kernel = block[k], .number = b,
-				.index = ++index });
+				.index = (unsigned int)out->n + 1 });
 	}
 	free(block);
 	gsl_rng_free(rng);

@@ -63,11 +63,12 @@ static int add_file(struct sha256 *s, const char *path, struct error *err)
 {
 	enum { CHUNK = 1 << 18 };
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
-	cleanup_free char *chunk = xmalloc(CHUNK);
+	cleanup_free char *chunk = NULL;
 	ssize_t n;
 
 	if (fd < 0)
 		return error_set(err, errno, "open '%s'", path);
+	chunk = xmalloc(CHUNK);
 	while ((n = read(fd, chunk, CHUNK)) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
