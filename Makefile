@@ -31,7 +31,6 @@ WARN	:= -Wall -Wextra -Wshadow -Wvla $(if $(filter 0,$(WERROR)),,-Werror)
 CSTD	:= -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -I$(TOP)
 CFLAGS	?= -O2 -g
 sharedir := $(PREFIX)/share/kontest
-libdir	:= $(PREFIX)/lib/kontest
 
 # Asked only when something is compiled: `make deps` must work without them.
 pkg_cflags = $(eval pkg_cflags := $$(shell pkg-config --cflags $(PKGS)))$(pkg_cflags)

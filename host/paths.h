@@ -2,7 +2,7 @@
 /*
  * paths.h - where files go: the XDG base directories, and nowhere else
  *
- *	$XDG_CACHE_HOME/kontest		layers: can be deleted at any time
+ *	$XDG_CACHE_HOME/kontest		layers: can be deleted when nothing runs
  *	$XDG_DATA_HOME/kontest		results.db, journals/, logs/, running/
  */
 #ifndef KONTEST_PATHS_H

@@ -32,7 +32,7 @@ struct running {
 	struct journal_tail tail;
 };
 
-struct session {
+struct runner {
 	const struct experiment *e;
 	const struct run_opts *o;
 	char *dir;
@@ -59,7 +59,7 @@ static void watch_signals(void)
 }
 
 /* What boot @r is made of; @check and @name must live as long as @cfg. */
-static void boot_settings(const struct session *s, const struct running *r,
+static void boot_settings(const struct runner *s, const struct running *r,
 			  const char *name, struct receipt_check *check,
 			  struct boot_config *cfg)
 {
@@ -93,13 +93,13 @@ static void boot_settings(const struct session *s, const struct running *r,
 	};
 }
 
-static char *domain_name(const struct session *s, const struct running *r)
+static char *domain_name(const struct runner *s, const struct running *r)
 {
 	return xasprintf("kontest-%.8s-%u", s->e->run_id, r->boot->index);
 }
 
 /* In the child: one boot, from start to verdict. */
-static int boot_child(const struct session *s, const struct running *r)
+static int boot_child(const struct runner *s, const struct running *r)
 {
 	cleanup_free char *name = domain_name(s, r);
 	cleanup_free char *file = xasprintf("%s/error", r->dir);
@@ -116,7 +116,7 @@ static int boot_child(const struct session *s, const struct running *r)
 }
 
 /* In the parent: the child died before it could judge. */
-static int bury_boot(const struct session *s, const struct running *r,
+static int bury_boot(const struct runner *s, const struct running *r,
 		     struct error *err)
 {
 	cleanup_free char *name = domain_name(s, r);
@@ -128,7 +128,7 @@ static int bury_boot(const struct session *s, const struct running *r,
 	return boot_bury(&cfg, &verdict, err);
 }
 
-static int make_journal(const struct session *s, const struct running *r,
+static int make_journal(const struct runner *s, const struct running *r,
 			struct error *err)
 {
 	cleanup_free char *plan = guest_plan(s->e, r->boot);
@@ -150,7 +150,7 @@ static int make_journal(const struct session *s, const struct running *r,
 	return error_add(err, "; free some space, or choose another directory with XDG_DATA_HOME");
 }
 
-static int start_boot(struct session *s, struct running *r,
+static int start_boot(struct runner *s, struct running *r,
 		      const struct planned_boot *b, struct error *err)
 {
 	pid_t self = getpid();
@@ -181,7 +181,7 @@ static int start_boot(struct session *s, struct running *r,
 	return 0;
 }
 
-static int follow(struct session *s, struct running *r, struct error *err)
+static int follow(struct runner *s, struct running *r, struct error *err)
 {
 	struct journal_entry entry;
 	int ret;
@@ -193,7 +193,7 @@ static int follow(struct session *s, struct running *r, struct error *err)
 	return ret;
 }
 
-static int keep_console(const struct session *s, const struct running *r,
+static int keep_console(const struct runner *s, const struct running *r,
 			struct error *err)
 {
 	cleanup_free char *from = xasprintf("%s/console.log", r->dir);
@@ -219,7 +219,7 @@ static void running_end(struct running *r)
 }
 
 /* The boot's process has ended: judge, store, tidy up. */
-static int finish_boot(struct session *s, struct running *r, struct error *err)
+static int finish_boot(struct runner *s, struct running *r, struct error *err)
 {
 	cleanup_free char *error_file = xasprintf("%s/error", r->dir);
 	cleanup_free char *evidence = NULL;
@@ -257,7 +257,7 @@ static int finish_boot(struct session *s, struct running *r, struct error *err)
 	return 0;
 }
 
-static int reap(struct session *s, struct error *err)
+static int reap(struct runner *s, struct error *err)
 {
 	for (unsigned int i = 0; i < s->o->parallel; i++) {
 		struct running *r = &s->slots[i];
@@ -281,7 +281,7 @@ static int reap(struct session *s, struct error *err)
 	return 0;
 }
 
-static struct running *free_slot(struct session *s)
+static struct running *free_slot(struct runner *s)
 {
 	for (unsigned int i = 0; i < s->o->parallel; i++)
 		if (!s->slots[i].pid)
@@ -289,7 +289,7 @@ static struct running *free_slot(struct session *s)
 	return NULL;
 }
 
-static unsigned int active(const struct session *s)
+static unsigned int active(const struct runner *s)
 {
 	unsigned int n = 0;
 
@@ -299,7 +299,7 @@ static unsigned int active(const struct session *s)
 }
 
 /* After a failure: ask every boot to end, keep what it had written. */
-static void stop_all(struct session *s)
+static void stop_all(struct runner *s)
 {
 	for (unsigned int i = 0; i < s->o->parallel; i++)
 		if (s->slots[i].pid)
@@ -322,7 +322,7 @@ static void stop_all(struct session *s)
 	}
 }
 
-static int boot_all(struct session *s, struct error *err)
+static int boot_all(struct runner *s, struct error *err)
 {
 	const struct planned_boots *boots = &s->e->boots;
 	size_t next = 0;
@@ -348,7 +348,7 @@ static int boot_all(struct session *s, struct error *err)
 	return 0;
 }
 
-static void session_progress(struct session *s)
+static void runner_progress(struct runner *s)
 {
 	const struct experiment *e = s->e;
 	unsigned int runs = 0;
@@ -374,7 +374,7 @@ static void session_progress(struct session *s)
  * running/RUN_ID, locked for as long as this process or one of its boots lives.
  * The lock file says who we are and where the results are to go.
  */
-static int session_dir(struct session *s, struct error *err)
+static int runner_dir(struct runner *s, struct error *err)
 {
 	cleanup_free char *lock = NULL, *text = NULL;
 	cleanup_close int fd = -1;
@@ -395,8 +395,8 @@ static int session_dir(struct session *s, struct error *err)
 int run_boots(const struct experiment *e, const struct run_opts *o,
 	      enum verdict *worst, struct error *err)
 {
-	struct session s = { .e = e, .o = o, .worst = VERDICT_OK };
-	cleanup_close int lock = session_dir(&s, err);
+	struct runner s = { .e = e, .o = o, .worst = VERDICT_OK };
+	cleanup_close int lock = runner_dir(&s, err);
 	int ret;
 
 	if (lock < 0) {
@@ -406,7 +406,7 @@ int run_boots(const struct experiment *e, const struct run_opts *o,
 	s.slots = xcalloc(o->parallel, sizeof(*s.slots));
 	for (unsigned int i = 0; i < o->parallel; i++)
 		s.slots[i].tail.fd = -1;
-	session_progress(&s);
+	runner_progress(&s);
 	watch_signals();
 	ret = boot_all(&s, err);
 	if (ret < 0)

@@ -11,14 +11,14 @@
 #include "results/base/text.h"
 
 /**
- * struct apt - a session with apt; strings owned
+ * struct apt - what is known of apt while it is used; strings owned
  * @dir: DIR/apt, absolute: kontest.conf, lists/, status, updated
  * @host_lists: the host's own lists
  * @use_own: the lists in @dir are asked, not the host's
- * @refreshed: the lists were updated in this session, or are too young for it
+ * @refreshed: the lists were updated meanwhile, or are too young for it
  *             to help
  * @update_err: why an update failed, "" when none did
- * @lock: held while the session lasts
+ * @lock: held until apt_close()
  */
 struct apt {
 	char *dir;
@@ -38,7 +38,7 @@ void apt_close(struct apt *a);
 /**
  * apt_do() - run apt-get or apt-cache; when it fails, update the lists and run
  *            it once more
- * @a: session
+ * @a: from apt_open()
  * @argv: program and arguments
  * @timeout_s: seconds
  * @cwd: where, or NULL
@@ -54,7 +54,7 @@ int apt_ask(struct apt *a, const struct strings *argv, struct buf *out,
 /* apt_show() - the same, but names that apt does not know are no failure */
 int apt_show(struct apt *a, const struct strings *argv, struct buf *out,
 	     struct error *err);
-/* apt_refresh() - update the lists, once a session; true when new ones came */
+/* apt_refresh() - update the lists, once between apt_open() and apt_close(); true when new ones came */
 bool apt_refresh(struct apt *a);
 
 #endif
