@@ -12,7 +12,7 @@ export KONTEST_TEST_CACHE="${KONTEST_TEST_CACHE:-$O/test-cache}"
 mkdir -p "$O/logs" "$KONTEST_TEST_CACHE"
 passed=0 failed=0 skipped=0
 # No test may hang the whole run.
-limit=${KONTEST_TEST_TIMEOUT:-1200}
+limit=${KONTEST_TEST_TIMEOUT:-2400}
 
 # sum of the numbers on standard input, 0 when there are none
 sum() { local n total=0; while read -r n; do total=$((total + n)); done; echo "$total"; }
