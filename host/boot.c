@@ -332,6 +332,18 @@ static int conclude(struct boot *b, enum watch_end how, enum verdict *verdict,
 			      err);
 }
 
+/* Nothing open yet: what boot_free() takes and leaves alone. */
+static struct boot boot_of(const struct boot_config *cfg)
+{
+	return (struct boot){
+		.cfg = *cfg,
+		.virt.embed.lock_fd = -1,
+		.console_fd = -1,
+		.stderr_fd = -1,
+		.tail = { .fd = -1, .off = JOURNAL_LOG_OFF },
+	};
+}
+
 static void boot_free(struct boot *b)
 {
 	virt_close(&b->virt);
@@ -350,13 +362,7 @@ static void boot_free(struct boot *b)
 int boot_bury(const struct boot_config *cfg, enum verdict *verdict,
 	      struct error *err)
 {
-	struct boot b CLEANUP(boot_free) = {
-		.cfg = *cfg,
-		.virt.embed.lock_fd = -1,
-		.console_fd = -1,
-		.stderr_fd = -1,
-		.tail = { .fd = -1, .off = JOURNAL_LOG_OFF },
-	};
+	struct boot b CLEANUP(boot_free) = boot_of(cfg);
 	struct stat st;
 
 	remove_overlays(&b);
@@ -377,13 +383,7 @@ int boot_bury(const struct boot_config *cfg, enum verdict *verdict,
 int boot_run(const struct boot_config *cfg, enum verdict *verdict,
 	     struct error *err)
 {
-	struct boot b CLEANUP(boot_free) = {
-		.cfg = *cfg,
-		.virt.embed.lock_fd = -1,
-		.console_fd = -1,
-		.stderr_fd = -1,
-		.tail = { .fd = -1, .off = JOURNAL_LOG_OFF },
-	};
+	struct boot b CLEANUP(boot_free) = boot_of(cfg);
 	enum watch_end how;
 
 	if (catch_signals(err) < 0 || die_with_parent(err) < 0 ||

@@ -19,6 +19,13 @@ double now_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+void sleep_ms(unsigned int ms)
+{
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
+
+	nanosleep(&t, NULL);
+}
+
 static unsigned int runs_done(const struct progress *p)
 {
 	unsigned int done = 0;

@@ -59,5 +59,7 @@ void progress_end(const struct progress *p);
 
 /* now_s() - CLOCK_MONOTONIC in seconds */
 double now_s(void);
+/* sleep_ms() - wait that long, or until a signal comes */
+void sleep_ms(unsigned int ms);
 
 #endif

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host/progress.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
 #include "results/journal_file.h"
@@ -107,14 +108,12 @@ static bool read_owner(const char *lock, struct owner *o)
 static bool take_over(int fd, const struct owner *o)
 {
 	for (int tries = 0; ; tries++) {
-		struct timespec t = { .tv_nsec = POLL_MS * 1000000L };
-
 		if (!flock(fd, LOCK_EX | LOCK_NB))
 			return true;
 		if (tries == DYING_S * 1000 / POLL_MS || !kill(o->pid, 0) ||
 		    errno != ESRCH)
 			return false;
-		nanosleep(&t, NULL);
+		sleep_ms(POLL_MS);
 	}
 }
 

@@ -311,11 +311,9 @@ static void stop_all(struct runner *s)
 		if (!r->pid)
 			continue;
 		for (int tries = 0; waitpid(r->pid, &wstatus, WNOHANG) == 0; tries++) {
-			struct timespec t = { .tv_nsec = POLL_MS * 1000000L };
-
 			if (tries == 20000 / POLL_MS)
 				kill(r->pid, SIGKILL);
-			nanosleep(&t, NULL);
+			sleep_ms(POLL_MS);
 		}
 		finish_boot(s, r, NULL);
 		running_end(r);
@@ -328,7 +326,6 @@ static int boot_all(struct runner *s, struct error *err)
 	size_t next = 0;
 
 	while (next < boots->n || active(s)) {
-		struct timespec t = { .tv_nsec = POLL_MS * 1000000L };
 		struct running *r;
 
 		while (next < boots->n && (r = free_slot(s))) {
@@ -338,7 +335,7 @@ static int boot_all(struct runner *s, struct error *err)
 			}
 		}
 		progress_draw(&s->progress);
-		nanosleep(&t, NULL);
+		sleep_ms(POLL_MS);
 		if (reap(s, err) < 0)
 			return -1;
 		if (interrupted)

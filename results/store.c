@@ -223,15 +223,6 @@ static int insert_boot(struct store *s, const struct boot_record *b,
 	return 0;
 }
 
-static int sync_dir(const char *dir, struct error *err)
-{
-	cleanup_close int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0 || fsync(fd))
-		return error_set(err, errno, "fsync directory '%s'", dir);
-	return 0;
-}
-
 /* take_in() - the journal under its id; on failure nothing is left of it */
 static int take_in(struct store *s, const char *journal, struct boot_record *b,
 		   char id[SHA256_HEX], struct error *err)
@@ -257,7 +248,7 @@ static int take_in(struct store *s, const char *journal, struct boot_record *b,
 		boot_record_free(b);
 		return -1;
 	}
-	if (sync_dir(s->journals, err)) {
+	if (dir_sync(s->journals, err)) {
 		boot_record_free(b);
 		return -1;
 	}
@@ -366,7 +357,7 @@ static int run_ids(struct store *s, const char *prefix, int limit,
 	return rc == SQLITE_DONE ? 0 : db_error(s, "read", err);
 }
 
-static int one_run_id(struct store *s, const char *prefix,
+int store_find(struct store *s, const char *prefix,
 		      char run_id[UUID_TEXT], struct error *err)
 {
 	CLEANUP(strings_clear) struct strings ids = { 0 };
@@ -394,17 +385,6 @@ static int one_run_id(struct store *s, const char *prefix,
 				 s->path, ids.v[0]);
 	strcpy(run_id, ids.v[0]);
 	return 0;
-}
-
-int store_last(struct store *s, char run_id[UUID_TEXT], struct error *err)
-{
-	return one_run_id(s, NULL, run_id, err);
-}
-
-int store_find(struct store *s, const char *prefix, char run_id[UUID_TEXT],
-	       struct error *err)
-{
-	return one_run_id(s, prefix, run_id, err);
 }
 
 int store_boots(struct store *s, const char *run_id, struct strings *paths,

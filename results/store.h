@@ -31,8 +31,6 @@ int store_add(struct store *s, const char *journal, char id[SHA256_HEX],
 /* store_rebuild() - empty the index and fill it from the journals; a damaged
  * one is named on stderr and left out */
 int store_rebuild(struct store *s, struct error *err);
-/* store_last() - run id of the newest `kontest run`; -1 when there is none */
-int store_last(struct store *s, char run_id[UUID_TEXT], struct error *err);
 /* store_find() - the run id that begins with @prefix, or the newest when it is
  * NULL; an ambiguous or unknown prefix is an error that says so */
 int store_find(struct store *s, const char *prefix, char run_id[UUID_TEXT],

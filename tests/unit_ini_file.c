@@ -11,22 +11,7 @@
 #include "images/profile.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
-
-static char path[] = "/tmp/kontest-ini.XXXXXX";
-
-static int setup(void **state)
-{
-	int fd = mkstemp(path);
-
-	(void)state;
-	return fd < 0 ? -1 : close(fd);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	return unlink(path);
-}
+#include "tests/scratch_file.h"
 
 static int note_section(void *data, const char *section, struct error *err)
 {

@@ -11,27 +11,12 @@
 #include "images/profile.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
+#include "tests/scratch_file.h"
 
 #define SHA_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define SHA_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 #define GCC "gcc 4:12.2.0-3 amd64 " SHA_A " 5216\n"
 #define MAKE "make 4.3-4.1~x amd64 " SHA_B " 395632\n"
-
-static char path[] = "/tmp/kontest-lock.XXXXXX";
-
-static int setup(void **state)
-{
-	int fd = mkstemp(path);
-
-	(void)state;
-	return fd < 0 ? -1 : close(fd);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	return unlink(path);
-}
 
 static void read_text(const char *text, struct lock *l)
 {

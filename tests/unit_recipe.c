@@ -11,25 +11,10 @@
 #include "images/recipe.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
+#include "tests/scratch_file.h"
 
 #define BASE "[base]\nname = b\nlabel = kontest-root\nepoch = 86400\n"
 #define WHOLE BASE "[packages]\ninstall = gcc\n"
-
-static char path[] = "/tmp/kontest-recipe.XXXXXX";
-
-static int setup(void **state)
-{
-	int fd = mkstemp(path);
-
-	(void)state;
-	return fd < 0 ? -1 : close(fd);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	return unlink(path);
-}
 
 static void load(const char *text, struct recipe *r)
 {

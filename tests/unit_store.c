@@ -100,7 +100,7 @@ static void adds_once(void **state)
 	char *stored;
 
 	must(store_open(f->db, &f->s, &f->err), &f->err);
-	assert_int_equal(store_last(f->s, run, &f->err), -1);
+	assert_int_equal(store_find(f->s, NULL, run, &f->err), -1);
 	assert_non_null(strstr(f->err.text, "no results yet"));
 	make_journal(f->journal, RUN_A, 1, "2026-01-31T10:00:00Z");
 	must(store_add(f->s, f->journal, id, &f->err), &f->err);
@@ -127,7 +127,7 @@ static void finds_by_prefix(void **state)
 	make_journal(f->journal, RUN_A, 1, "2026-01-31T10:00:00.25Z");
 	must(store_add(f->s, f->journal, id, &f->err), &f->err);
 
-	must(store_last(f->s, run, &f->err), &f->err);
+	must(store_find(f->s, NULL, run, &f->err), &f->err);
 	assert_string_equal(run, RUN_B);
 	must(store_find(f->s, NULL, run, &f->err), &f->err);
 	assert_string_equal(run, RUN_B);

@@ -119,17 +119,23 @@ int newfile_open(struct newfile *f, const char *path, mode_t mode,
 	return 0;
 }
 
-/* A rename is only lasting once its directory is on the disk as well. */
-static int sync_directory(const char *path, struct error *err)
+int dir_sync(const char *dir, struct error *err)
 {
-	const char *slash = strrchr(path, '/');
-	cleanup_free char *dir = slash ? xstrndup(path, (size_t)(slash - path + 1))
-				       : xstrdup(".");
 	cleanup_close int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0 || fsync(fd) < 0)
 		return error_set(err, errno, "sync directory '%s'", dir);
 	return 0;
+}
+
+/* A rename is only lasting once its directory is on the disk as well. */
+static int sync_parent(const char *path, struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+	cleanup_free char *dir = slash ? xstrndup(path, (size_t)(slash - path + 1))
+				       : xstrdup(".");
+
+	return dir_sync(dir, err);
 }
 
 int newfile_commit(struct newfile *f, struct error *err)
@@ -151,7 +157,7 @@ int newfile_commit(struct newfile *f, struct error *err)
 		newfile_abort(f);
 		return -1;
 	}
-	ret = sync_directory(f->path, err);
+	ret = sync_parent(f->path, err);
 	free(f->path);
 	free(f->tmp);
 	*f = (struct newfile){ .fd = -1 };

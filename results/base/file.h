@@ -45,6 +45,9 @@ int newfile_commit(struct newfile *f, struct error *err);
 /* newfile_abort() - close and remove what was not committed; safe on { .fd = -1 } */
 void newfile_abort(struct newfile *f);
 
+/* dir_sync() - make the names in a directory lasting, after a rename */
+int dir_sync(const char *dir, struct error *err);
+
 /* file_write() - write a whole file through a struct newfile */
 int file_write(const char *path, const void *data, size_t len,
 	       struct error *err);
