@@ -129,6 +129,8 @@ static int run(const struct load_args *a)
 const struct load_ops io_load_ops = {
 	.name = "io_load",
 	.unit = "file of RAM size written",
+	.size_unit = "bytes",
+	.size = file_size,
 	.per_load = file_size,
 	.run = run,
 	.work_disk = true,

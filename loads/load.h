@@ -51,6 +51,10 @@ struct load_args {
  * struct load_ops - a load
  * @name: as in plans and tables
  * @unit: what one Load is, for people ("file of RAM size written")
+ * @size_unit: what its size counts: "bytes", "processes", "clients"; NULL when
+ *       it has no size
+ * @size: the size it works with: args' own, or the default that follows from
+ *       the machine; NULL when it has none. Recorded with every run
  * @per_load: how much of struct load_shared.done makes one Load
  * @run: the load itself, in a process of its own (with its own children);
  *       goes on until shared->stop, then tidies up and returns 0; a failure is
@@ -63,6 +67,8 @@ struct load_args {
 struct load_ops {
 	const char *name;
 	const char *unit;
+	const char *size_unit;
+	uint64_t (*size)(const struct load_args *a);
 	uint64_t (*per_load)(const struct load_args *a);
 	int (*run)(const struct load_args *a);
 	bool keeps_cache;

@@ -42,11 +42,9 @@ struct ring {
 	int in;			/* from the last node */
 };
 
-static unsigned int ring_size(const struct load_args *a)
+static uint64_t ring_size(const struct load_args *a)
 {
-	uint64_t n = a->size != 0 ? a->size : (uint64_t)NODES_PER_CPU * a->cpus;
-
-	return n > NODES_MAX ? NODES_MAX + 1 : (unsigned int)n;
+	return a->size != 0 ? a->size : (uint64_t)NODES_PER_CPU * a->cpus;
 }
 
 /* A whole chunk from @fd. Return: 1, 0 at the end, -1 with errno */
@@ -303,7 +301,7 @@ static int close_ends(const struct load_args *a, struct ring *r)
 static int run(const struct load_args *a)
 {
 	struct ring r = { .in = -1, .out = -1 };
-	unsigned int n = ring_size(a);
+	uint64_t n = ring_size(a);
 	int ret;
 
 	if (n == 0 || n > NODES_MAX)
@@ -313,7 +311,7 @@ static int run(const struct load_args *a)
 	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)
 		return load_fail(a->shared, errno, "ignore SIGPIPE");
 
-	ret = start_ring(a, &r, n);
+	ret = start_ring(a, &r, (unsigned int)n);
 	if (ret == 0 && turn_ring(a, &r) != 0) {
 		int err = errno;
 
@@ -337,6 +335,8 @@ static uint64_t per_load(const struct load_args *a)
 const struct load_ops process_load_ops = {
 	.name = "process_load",
 	.unit = "10000 turns of a chunk round the ring",
+	.size_unit = "processes",
+	.size = ring_size,
 	.per_load = per_load,
 	.run = run,
 };
