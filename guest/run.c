@@ -3,7 +3,7 @@
  * run.c - the measurement
  *
  *	prepare  flush  load starts ... works ... [ job ]  load stops
- *	                                          window
+ *	job, load                                 window
  *
  * Everything is counted between the same two moments: right before the job is
  * let go, and right after it was seen to end.
@@ -18,20 +18,24 @@
 #include <unistd.h>
 
 #include "guest/child.h"
+#include "guest/figures.h"
 #include "guest/job.h"
 #include "guest/json.h"
 #include "guest/machine.h"
 
+#define LOAD_PREPARE_S 600	/* for a load's files, of RAM size, say */
 #define PROOF_S 60		/* for a load to show that it works */
 #define PROOF_STEP_MS 50
 #define STOP_S 60		/* for a load to tidy up after itself */
 #define MARGIN_S 300		/* over all that has a limit of its own */
+#define SAMPLES_LEAVE_BYTES (8u << 20)	/* of the results disk, for all else */
 
 /**
  * struct window - a run while it is under way
  * @load_child: of the load, pid 0 when there is none
  * @before: counters when the window opened; .value[C_WALL] is the time then
  * @oom_kills: /proc/vmstat's oom_kill before the load was started
+ * @samples_end: there is no room for more samples
  */
 struct window {
 	struct guest *g;
@@ -44,6 +48,7 @@ struct window {
 	struct job job;
 	struct counters before;
 	uint64_t oom_kills;
+	bool samples_end;
 };
 
 static void judge(struct run_result *r, const char *verdict, const char *fmt,
@@ -114,10 +119,17 @@ static int failed_errno(const struct window *w)
 	return atomic_load(&w->g->shared->load.failed);
 }
 
+static void judge_failure(const struct window *w, struct run_result *r, int err)
+{
+	const struct load_shared *s = &w->g->shared->load;
+
+	judge(r, err == ENOSPC ? "no-space" : "load-failed", "%s: %s",
+	      w->run->load->name, s->message[0] ? s->message : strerror(err));
+}
+
 /* Has the load failed, or ended before it was told to? */
 static void check_load(struct window *w, struct run_result *r)
 {
-	const struct load_shared *s = &w->g->shared->load;
 	int err = failed_errno(w);
 	struct child *const list[] = { &w->load_child, NULL };
 
@@ -128,9 +140,7 @@ static void check_load(struct window *w, struct run_result *r)
 	/* Said by the load before it ended, so look once more */
 	err = err ? err : failed_errno(w);
 	if (err)
-		judge(r, err == ENOSPC ? "no-space" : "load-failed", "%s: %s",
-		      w->run->load->name,
-		      s->message[0] ? s->message : strerror(err));
+		judge_failure(w, r, err);
 	else if (w->load_child.ended && oom_kills() > w->oom_kills)
 		judge(r, "oom", "the kernel ran out of memory and killed the load");
 	else if (w->load_child.ended)
@@ -138,9 +148,16 @@ static void check_load(struct window *w, struct run_result *r)
 		      w->run->load->name, child_exit_code(&w->load_child));
 }
 
+static unsigned int proof_s(const struct load_ops *load,
+			    const struct load_args *a)
+{
+	return load->proof_s ? load->proof_s(a) : PROOF_S;
+}
+
 /* Until it has made progress, and has run for the plan's lead time */
 static void wait_for_proof(struct window *w, struct run_result *r)
 {
+	unsigned int limit_s = proof_s(w->run->load, &w->args);
 	uint64_t lead_ns = w->g->plan.lead_ms * NS_PER_MS;
 	uint64_t start = now_ns();
 
@@ -151,13 +168,50 @@ static void wait_for_proof(struct window *w, struct run_result *r)
 		check_load(w, r);
 		if (!is_ok(r) || (works && ran >= lead_ns))
 			return;
-		if (!works && ran >= PROOF_S * NS_PER_S) {
-			judge(r, "load-failed", "%s has done nothing in %d s",
-			      w->run->load->name, PROOF_S);
+		if (!works && ran >= limit_s * NS_PER_S) {
+			judge(r, "load-failed", "%s has done nothing in %u s",
+			      w->run->load->name, limit_s);
 			return;
 		}
 		sleep_ms(PROOF_STEP_MS);
 	}
+}
+
+static int load_prepare_main(void *arg)
+{
+	const struct window *w = arg;
+
+	return w->run->load->prepare(&w->args) == 0 ? 0 : 1;
+}
+
+/* In the load's own group, as a process that has ended before the load starts */
+static int prepare_load(struct window *w, struct run_result *r, struct fail *f)
+{
+	struct child_opts o = {
+		.cgroup = w->g->cgroup2, .group = GROUP_LOAD, .dir = w->dir,
+		.main = load_prepare_main, .arg = w,
+	};
+	struct child c = CHILD_NONE;
+	struct child *const list[] = { &c, NULL };
+	bool ended;
+
+	if (!w->run->load->prepare)
+		return 0;
+	if (child_start(&o, &c, f) != 0 || child_go(&c, f) != 0)
+		return -1;
+	child_wait(list, now_ns() + LOAD_PREPARE_S * NS_PER_S);
+	ended = c.ended;
+	if (child_kill(&c, &o, f) != 0)
+		return -1;
+	if (failed_errno(w))
+		judge_failure(w, r, failed_errno(w));
+	else if (!ended)
+		judge(r, "load-failed", "%s is not prepared in %d s",
+		      w->run->load->name, LOAD_PREPARE_S);
+	else if (child_exit_code(&c) != 0)
+		judge(r, "load-failed", "%s: its preparation ended with status %d",
+		      w->run->load->name, child_exit_code(&c));
+	return 0;
 }
 
 static int start_load(struct window *w, struct run_result *r, struct fail *f)
@@ -176,38 +230,60 @@ static int start_load(struct window *w, struct run_result *r, struct fail *f)
 	return 0;
 }
 
-static int stop_load(struct window *w, struct fail *f)
+static int stop_load(struct window *w, struct run_result *r, struct fail *f)
 {
 	struct child *const list[] = { &w->load_child, NULL };
 
-	if (w->load_child.pid == 0)
+	if (!w->run->load->run)
 		return 0;
 	atomic_store(&w->g->shared->load.stop, 1);
-	if (!w->load_child.ended)
+	if (w->load_child.pid != 0 && !w->load_child.ended)
 		child_wait(list, now_ns() + STOP_S * NS_PER_S);
 	if (child_kill(&w->load_child, &w->load_opts, f) != 0)
 		return -1;
+	/* What it wrote may turn out not to fit only when it is synced */
+	if (failed_errno(w))
+		judge_failure(w, r, failed_errno(w));
 	return empty_dir(w->dir, f);
 }
 
 /* --- the window ----------------------------------------------------------- */
 
-static void read_groups(const struct window *w, struct counters *c)
+static uint64_t timeval_ns(const struct timeval *t)
+{
+	return (uint64_t)t->tv_sec * NS_PER_S + (uint64_t)t->tv_usec * 1000;
+}
+
+/* wait4() tells the job's CPU time once it has ended; that of a load that goes
+ * on cannot be told, unless none runs */
+static void read_processes(const struct window *w, struct counters *c,
+			   bool opening)
 {
 	const struct child *job = &w->job.child;
 
-	if (w->g->cgroup2) {
-		cgroup_cpu(GROUP_JOB, c, C_JOB_USER, C_JOB_SYSTEM);
-		cgroup_cpu(GROUP_LOAD, c, C_LOAD_USER, C_LOAD_SYSTEM);
+	if (opening || job->ended) {
+		counters_set(c, C_JOB_USER, opening ? 0 :
+			     timeval_ns(&job->usage.ru_utime));
+		counters_set(c, C_JOB_SYSTEM, opening ? 0 :
+			     timeval_ns(&job->usage.ru_stime));
+	}
+	if (!w->run->load->run) {
+		counters_set(c, C_LOAD_USER, 0);
+		counters_set(c, C_LOAD_SYSTEM, 0);
+	}
+}
+
+static void read_groups(const struct window *w, struct counters *c,
+			bool opening)
+{
+	if (!w->g->cgroup2) {
+		read_processes(w, c, opening);
 		return;
 	}
-	/* wait4() tells the job's; a load that goes on cannot be told */
-	counters_set(c, C_JOB_USER, job->ended ?
-		     (uint64_t)job->usage.ru_utime.tv_sec * NS_PER_S +
-		     (uint64_t)job->usage.ru_utime.tv_usec * 1000 : 0);
-	counters_set(c, C_JOB_SYSTEM, job->ended ?
-		     (uint64_t)job->usage.ru_stime.tv_sec * NS_PER_S +
-		     (uint64_t)job->usage.ru_stime.tv_usec * 1000 : 0);
+	cgroup_cpu(GROUP_JOB, c, C_JOB_USER, C_JOB_SYSTEM);
+	cgroup_cpu(GROUP_LOAD, c, C_LOAD_USER, C_LOAD_SYSTEM);
+	cgroup_io(GROUP_JOB, c, C_JOB_READ_BYTES);
+	cgroup_io(GROUP_LOAD, c, C_LOAD_READ_BYTES);
 }
 
 /* @opening: time and progress are read last, so that reading the rest lies
@@ -221,64 +297,33 @@ static void snapshot(const struct window *w, struct counters *c, bool opening)
 				     atomic_load(&w->g->shared->load.done));
 			counters_set(c, C_WALL, now_ns());
 		} else {
-			read_groups(w, c);
-			counters_read_system(c, w->g->disks);
+			read_groups(w, c, opening);
+			counters_read_system(c, "", w->g->disks);
 		}
 	}
 }
 
-static void write_count(struct jsonw *j, const struct run *run,
-			const struct counters *diff, uint64_t per_load)
-{
-	if (!diff->have[C_DONE])
-		return;
-	jsonw_open(j, "count", '{');
-	jsonw_u64(j, "done", diff->value[C_DONE]);
-	jsonw_u64(j, "per_load", per_load);
-	jsonw_string(j, "unit", run->load->unit);
-	jsonw_close(j, '}');
-}
-
-static void write_pair(struct jsonw *j, const char *key,
-		       const struct counters *d, enum counter user,
-		       enum counter system, int exit_code)
-{
-	if (!d->have[user] && exit_code < 0)
-		return;
-	jsonw_open(j, key, '{');
-	if (d->have[user])
-		jsonw_u64(j, "user_ns", d->value[user]);
-	if (d->have[system])
-		jsonw_u64(j, "system_ns", d->value[system]);
-	if (exit_code >= 0)
-		jsonw_u64(j, "exit", (uint64_t)exit_code);
-	jsonw_close(j, '}');
-}
-
-static void write_figures(struct jsonw *j, const struct run *run,
-			  const struct counters *d, uint64_t per_load,
-			  int exit_code)
-{
-	if (d->have[C_WALL])
-		jsonw_u64(j, "wall_ns", d->value[C_WALL]);
-	write_pair(j, "job", d, C_JOB_USER, C_JOB_SYSTEM, exit_code);
-	write_pair(j, "load_cpu", d, C_LOAD_USER, C_LOAD_SYSTEM, -1);
-	write_count(j, run, d, per_load);
-	counters_json(j, d);
-}
-
-static int write_sample(struct window *w, struct fail *f)
+/* What a sample costs is taken from the job: tests/e2e_sampling.sh */
+static int write_sample(struct window *w, const struct run_result *r,
+			struct fail *f)
 {
 	char payload[8192];
 	struct counters now, d;
 	struct jsonw j;
 
+	if (jw_room(w->g->journal) < SAMPLES_LEAVE_BYTES) {
+		if (w->samples_end)
+			return 0;
+		w->samples_end = true;
+		return jw_log(w->g->journal, f, "run %u: no more samples: the "
+			      "results disk is nearly full", w->run->number);
+	}
 	snapshot(w, &now, false);
 	d = counters_diff(&w->before, &now);
 	jsonw_begin(&j, payload, sizeof(payload));
 	jsonw_open(&j, NULL, '{');
 	jsonw_u64(&j, "run", w->run->number);
-	write_figures(&j, w->run, &d, w->run->load->per_load(&w->args), -1);
+	figures_write(&j, w->run, &d, r->per_load, -1);
 	jsonw_close(&j, '}');
 	if (!jsonw_ok(&j))
 		return fail_set(f, 0, "a SAMPLE record is too long");
@@ -305,9 +350,12 @@ static int wait_for_job(struct window *w, struct run_result *r, struct fail *f)
 			      w->g->plan.run_timeout_s);
 			return 0;
 		}
-		if (write_sample(w, f) != 0)
+		if (write_sample(w, r, f) != 0)
 			return -1;
-		next += step;
+		/* One that came too late is left out, not made up for */
+		do
+			next += step;
+		while (next <= now_ns());
 	}
 }
 
@@ -362,7 +410,11 @@ static int write_end(struct guest *g, const struct run *run,
 	jsonw_string(&j, "verdict", r->verdict);
 	if (r->message[0])
 		jsonw_string(&j, "message", r->message);
-	write_figures(&j, run, &r->diff, r->per_load, r->exit);
+	if (run->load->size_unit) {
+		jsonw_u64(&j, "load_size", r->size);
+		jsonw_string(&j, "size_unit", run->load->size_unit);
+	}
+	figures_write(&j, run, &r->diff, r->per_load, r->exit);
 	jsonw_close(&j, '}');
 	if (!jsonw_ok(&j))
 		return fail_set(f, 0, "a RUN_END record is too long");
@@ -397,12 +449,15 @@ static int do_run(struct window *w, struct run_result *r, struct fail *f)
 		judge(r, "job-failed", "prepare: %s", why.text);
 		return 0;
 	}
-	if (flush(w, f) != 0 || start_load(w, r, f) != 0)
+	if (prepare_load(w, r, f) != 0)
+		return -1;
+	r->per_load = w->run->load->per_load(&w->args);
+	if (is_ok(r) && (flush(w, f) != 0 || start_load(w, r, f) != 0))
 		return -1;
 	if (is_ok(r) && measure(w, r, f) != 0)
 		return -1;
 	judge_job(w, r);
-	return stop_load(w, f);
+	return stop_load(w, r, f);
 }
 
 static void set_deadline(struct guest *g, const struct run *run)
@@ -411,8 +466,9 @@ static void set_deadline(struct guest *g, const struct run *run)
 
 	snprintf(phase, sizeof(phase), "run %u, %s", run->number,
 		 run->load->name);
-	guest_deadline(g, JOB_PREPARE_S + PROOF_S + g->plan.lead_ms / 1000 +
-		       g->plan.run_timeout_s + STOP_S + MARGIN_S, phase);
+	guest_deadline(g, JOB_PREPARE_S + LOAD_PREPARE_S + PROOF_S +
+		       g->plan.lead_ms / 1000 + g->plan.run_timeout_s + STOP_S +
+		       MARGIN_S, phase);
 }
 
 int run_one(struct guest *g, const struct run *run, struct run_result *result,
@@ -425,6 +481,7 @@ int run_one(struct guest *g, const struct run *run, struct run_result *result,
 	if (start_window(&w, g, run, f) != 0 || write_start(g, run, f) != 0)
 		return -1;
 	result->per_load = run->load->per_load(&w.args);
+	result->size = run->load->size ? run->load->size(&w.args) : 0;
 	if (run->load->work_disk && g->no_work_disk)
 		judge(result, "load-failed", "not run: no work disk");
 	else if (run->load->other_disk && !g->disks[DISK_OTHER].present)

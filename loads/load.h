@@ -19,6 +19,8 @@
  * @done: progress in the load's own unit; relaxed adds, no locks
  * @stop: set by the driver when the window has closed
  * @failed: errno of the load's failure, 0 while it works
+ * @per_load: what makes one Load, found out by prepare() for loads that cannot
+ *       know it before; 0: not found out
  *
  * In memory mapped MAP_SHARED|MAP_ANONYMOUS. Each member on its own cache line.
  */
@@ -26,6 +28,7 @@ struct load_shared {
 	_Alignas(64) atomic_uint_fast64_t done;
 	_Alignas(64) atomic_int stop;
 	_Alignas(64) atomic_int failed;
+	_Alignas(64) atomic_uint_fast64_t per_load;
 	char message[256];
 };
 
@@ -55,11 +58,17 @@ struct load_args {
  *       it has no size
  * @size: the size it works with: args' own, or the default that follows from
  *       the machine; NULL when it has none. Recorded with every run
- * @per_load: how much of struct load_shared.done makes one Load
+ * @per_load: how much of struct load_shared.done makes one Load; of a load with
+ *       @prepare, asked after it; 0: unknown
+ * @prepare: what must be there before it can run (a file to read), in a process
+ *       of its own, before the caches are dropped; what it leaves in @dir is
+ *       @run's to tidy up. Counts no progress. Fails as @run does. NULL: nothing
  * @run: the load itself, in a process of its own (with its own children);
  *       goes on until shared->stop, then tidies up and returns 0; a failure is
  *       said in shared->failed and message, and -1 returned.
  *       NULL: nothing runs (no_load, cacherun)
+ * @proof_s: seconds that it may take until it shows progress, where that can be
+ *       long (mem_load first fills its memory); NULL: a minute
  * @keeps_cache: the driver does not drop caches before it (cacherun)
  * @work_disk: it needs a real work disk, a tmpfs will not do
  * @other_disk: its @dir is on the other disk
@@ -70,7 +79,9 @@ struct load_ops {
 	const char *size_unit;
 	uint64_t (*size)(const struct load_args *a);
 	uint64_t (*per_load)(const struct load_args *a);
+	int (*prepare)(const struct load_args *a);
 	int (*run)(const struct load_args *a);
+	unsigned int (*proof_s)(const struct load_args *a);
 	bool keeps_cache;
 	bool work_disk;
 	bool other_disk;
