@@ -67,7 +67,7 @@ int cgroup_setup(bool *v2, struct fail *note, struct fail *f)
 		if (errno != ENODEV && errno != ENOENT && errno != EINVAL)
 			return fail_set(f, errno, "mount cgroup2");
 		fail_set(note, 0, "this kernel has no cgroup v2 (CONFIG_CGROUPS): "
-			 "CPU time is counted by process, disks are not limited");
+			 "CPU time is counted by process");
 		return 0;
 	}
 	*v2 = true;
@@ -78,37 +78,6 @@ int cgroup_setup(bool *v2, struct fail *note, struct fail *f)
 		if (make_dir(dirs[g], 0755, f) != 0)
 			return -1;
 	return 0;
-}
-
-int cgroup_limit(const struct disk *disk, const struct plan_rates *rates,
-		 struct fail *f)
-{
-	const struct {
-		const char *key;
-		uint64_t value;
-	} limits[] = {
-		{ "rbps", rates->rbps }, { "wbps", rates->wbps },
-		{ "riops", rates->riops }, { "wiops", rates->wiops },
-	};
-	char text[256];
-	int used = snprintf(text, sizeof(text), "%s", disk->number);
-	bool any = false;
-
-	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-		if (limits[i].value == 0)
-			continue;
-		any = true;
-		used += snprintf(text + used, sizeof(text) - (size_t)used,
-				 " %s=%" PRIu64, limits[i].key,
-				 limits[i].value);
-	}
-	if (!any)
-		return 0;
-	if (access(PARENT "/io.max", F_OK) != 0)
-		return fail_set(f, 0, "the plan limits the disks, but this kernel "
-				"cannot: it needs CONFIG_BLK_DEV_THROTTLING and "
-				"cgroup v2's io controller");
-	return write_text(PARENT "/io.max", text, f);
 }
 
 int cgroup_join(enum group g, struct fail *f)
@@ -127,6 +96,16 @@ void cgroup_cpu(enum group g, struct counters *c, enum counter user,
 	snprintf(path, sizeof(path), "%s/cpu.stat", dirs[g]);
 	if (read_text(path, text, sizeof(text)) > 0)
 		counters_parse_cpu(c, text, user, system);
+}
+
+void cgroup_io(enum group g, struct counters *c, enum counter first)
+{
+	char path[256], text[4096];
+
+	snprintf(path, sizeof(path), "%s/io.stat", dirs[g]);
+	/* Empty while there was no I/O: that is a figure, too */
+	if (read_text(path, text, sizeof(text)) >= 0)
+		counters_parse_io(c, text, first);
 }
 
 static bool is_empty(enum group g)

@@ -2,7 +2,7 @@
 /*
  * cgroup.h - the groups that job and load run in
  *
- *	/sys/fs/cgroup/kontest		io.max of the disks, in exact mode
+ *	/sys/fs/cgroup/kontest
  *	/sys/fs/cgroup/kontest/job
  *	/sys/fs/cgroup/kontest/load
  *
@@ -35,19 +35,14 @@ enum group { GROUP_JOB, GROUP_LOAD, GROUP_COUNT };
  */
 int cgroup_setup(bool *v2, struct fail *note, struct fail *f);
 
-/**
- * cgroup_limit() - set io.max of a disk on the parent group
- * @disk: whole disk
- * @rates: limits; nothing is done when all are 0
- */
-int cgroup_limit(const struct disk *disk, const struct plan_rates *rates,
-		 struct fail *f);
-
 /* cgroup_join() - put the calling process into a group (cgroup v2 only) */
 int cgroup_join(enum group g, struct fail *f);
 /* cgroup_cpu() - the group's CPU time so far */
 void cgroup_cpu(enum group g, struct counters *c, enum counter user,
 		enum counter system);
+/* cgroup_io() - what the group has moved to and from disks so far; nothing is
+ * set without the io controller. @first: as in counters_parse_io() */
+void cgroup_io(enum group g, struct counters *c, enum counter first);
 /* cgroup_kill() - SIGKILL to all in the group, wait until it is empty (10 s) */
 int cgroup_kill(enum group g, struct fail *f);
 

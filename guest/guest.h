@@ -11,6 +11,7 @@
 #include "guest/disks.h"
 #include "guest/journal_write.h"
 #include "guest/plan.h"
+#include "guest/spindle.h"
 #include "loads/load.h"
 
 #define WORK_DIR "/work"
@@ -33,6 +34,7 @@ struct guest_shared {
 
 /**
  * struct guest - a boot
+ * @spindles: exact mode's modelled disks: main, other
  * @cgroup2: job and load run in groups of cgroup v2
  * @standalone: no results disk: the table on the console is the result
  * @no_work_disk: /work is a tmpfs
@@ -40,6 +42,7 @@ struct guest_shared {
  */
 struct guest {
 	struct disk disks[DISK_ROLES];
+	struct spindle spindles[2];
 	struct plan plan;
 	struct jw *journal;
 	struct guest_shared *shared;

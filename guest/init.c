@@ -69,15 +69,24 @@ static void end_mounts(void)
 	}
 }
 
-static _Noreturn void power_off(void)
+/* What was written to a modelled disk is thrown away with the boot, and the
+ * processes that serve it must not die before those that use it */
+static _Noreturn void power_off(bool modelled)
 {
-	kill(-1, SIGKILL);
-	end_mounts();
+	if (!modelled) {
+		kill(-1, SIGKILL);
+		end_mounts();
+	}
 	watchdog_disarm();
 	reboot(RB_POWER_OFF);
 	console_say("this kernel cannot power off: %s", strerror(errno));
 	for (;;)
 		pause();
+}
+
+static bool is_modelled(const struct guest *g)
+{
+	return g->spindles[0].server > 0 || g->spindles[1].server > 0;
 }
 
 /* The boot cannot go on: say it wherever it can be said */
@@ -89,7 +98,7 @@ static _Noreturn void give_up(struct guest *g, const char *verdict,
 	console_say("%s: %s", verdict, f->text);
 	if (g->journal && jw_error(g->journal, verdict, f->text, &why) != 0)
 		console_say("%s", why.text);
-	power_off();
+	power_off(is_modelled(g));
 }
 
 static void on_crash(int sig)
@@ -179,29 +188,40 @@ static int check_ram(struct guest *g, struct fail *f)
 			mib);
 }
 
-static int prepare_disks(struct guest *g, struct fail *f)
+/* The disks of a machine of the profile: one with system, work and swap on it,
+ * and perhaps a second one */
+static int start_spindles(struct guest *g, struct fail *f)
 {
-	const struct {
-		enum disk_role role;
-		const struct plan_rates *rates;
-	} limits[] = {
-		{ DISK_SYSTEM, &g->plan.io_system },
-		{ DISK_WORK, &g->plan.io_work },
-		{ DISK_OTHER, &g->plan.io_other },
-		{ DISK_SWAP, &g->plan.io_swap },
+	static const enum disk_role main_disk[] = {
+		DISK_SYSTEM, DISK_WORK, DISK_SWAP, DISK_ROLES
 	};
+	static const enum disk_role other_disk[] = { DISK_OTHER, DISK_ROLES };
+	const struct plan *p = &g->plan;
 
-	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-		const struct disk *d = &g->disks[limits[i].role];
+	if (guest_plan_modelled(&p->main_spindle) &&
+	    spindle_start(&g->spindles[0], 0, &p->main_spindle, g->disks,
+			  main_disk, f) != 0)
+		return -1;
+	if (guest_plan_modelled(&p->other_spindle) &&
+	    g->disks[DISK_OTHER].present &&
+	    spindle_start(&g->spindles[1], 1, &p->other_spindle, g->disks,
+			  other_disk, f) != 0)
+		return -1;
+	return 0;
+}
+
+static void count_io(struct guest *g)
+{
+	static const enum disk_role roles[] = { DISK_SYSTEM, DISK_WORK,
+						DISK_OTHER, DISK_SWAP };
+
+	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
 		struct fail note;
 
-		if (d->present && cgroup_limit(d, limits[i].rates, f) != 0)
-			return -1;
-		if (machine_count_io(d, &note) != 0)
+		if (machine_count_io(&g->disks[roles[i]], &note) != 0)
 			guest_note(g, "requests are not counted: %s",
 				   note.text);
 	}
-	return 0;
 }
 
 static int set_up(struct guest *g, struct fail *f)
@@ -215,14 +235,15 @@ static int set_up(struct guest *g, struct fail *f)
 	modules_load(g);
 	if (disks_find(g->disks, f) != 0 || read_plan(g, f) != 0 ||
 	    machine_seed(g->plan.seed, f) != 0 || check_ram(g, f) != 0 ||
+	    start_spindles(g, f) != 0 ||
 	    mounts_root(&g->disks[DISK_SYSTEM], f) != 0 ||
 	    mounts_work(g, f) != 0 ||
 	    cgroup_setup(&g->cgroup2, &note, f) != 0 ||
-	    prepare_disks(g, f) != 0 ||
 	    machine_swap_on(&g->disks[DISK_SWAP], f) != 0)
 		return -1;
 	if (note.text[0])
 		guest_note(g, "%s", note.text);
+	count_io(g);
 	return 0;
 }
 
@@ -264,10 +285,22 @@ static bool is_late(const struct guest *g)
 	return deadline != 0 && now_ns() > deadline;
 }
 
-/* Reaps everybody. Return: true when the driver was among them */
-static bool reap_all(pid_t driver, int *status)
+static bool is_spindle(const struct guest *g, pid_t pid)
 {
-	bool ended = false;
+	for (size_t i = 0; i < sizeof(g->spindles) / sizeof(g->spindles[0]); i++)
+		if (pid == g->spindles[i].server || pid == g->spindles[i].holder)
+			return true;
+	return false;
+}
+
+/*
+ * Reaps everybody. Return: 1 when the driver was among them, 0 when not, -1
+ * when a modelled disk was: nothing that needs a disk can end now.
+ */
+static int reap_all(const struct guest *g, pid_t driver, int *status,
+		    struct fail *f)
+{
+	int ended = 0;
 	int s;
 
 	for (;;) {
@@ -277,9 +310,12 @@ static bool reap_all(pid_t driver, int *status)
 			continue;
 		if (pid <= 0)
 			return ended;
+		if (is_spindle(g, pid))
+			return fail_set(f, 0, "the process behind a modelled disk has "
+					"ended, status 0x%x", (unsigned int)s);
 		if (pid == driver) {
 			*status = s;
-			ended = true;
+			ended = 1;
 		}
 	}
 }
@@ -299,27 +335,34 @@ static void sleep_until_child(uint64_t until_ns)
 		sleep_ms(100);
 }
 
-/* Return: 0 when the driver ended by itself, its status in *status */
-static int watch(struct guest *g, pid_t driver, int *status, struct fail *f)
+/* Return: 0 when the driver ended by itself, its status in *status; else -1 with
+ * the verdict */
+static int watch(struct guest *g, pid_t driver, int *status,
+		 const char **verdict, struct fail *f)
 {
 	uint64_t next = now_ns() + HEARTBEAT_NS;
+	int ended;
 
-	while (!reap_all(driver, status)) {
+	*verdict = "boot-failed";
+	while ((ended = reap_all(g, driver, status, f)) == 0) {
 		if (now_ns() < next) {
 			sleep_until_child(next);
 			continue;
 		}
 		next += HEARTBEAT_NS;
 		heartbeat(g);
-		if (is_late(g))
+		if (is_late(g)) {
+			*verdict = "hung";
 			return fail_set(f, 0, "no end of '%s'",
 					g->shared->phase);
+		}
 	}
-	return 0;
+	return ended == 1 ? 0 : -1;
 }
 
 static void supervise(struct guest *g, struct fail *f)
 {
+	const char *verdict;
 	int status = 0;
 	pid_t driver;
 	sigset_t set;
@@ -333,8 +376,8 @@ static void supervise(struct guest *g, struct fail *f)
 	if (driver < 0)
 		give_up(g, "boot-failed", f);
 	watchdog_arm();
-	if (watch(g, driver, &status, f) != 0)
-		give_up(g, "hung", f);
+	if (watch(g, driver, &status, &verdict, f) != 0)
+		give_up(g, verdict, f);
 	if (jw_ended(g->journal))
 		return;
 	if (WIFSIGNALED(status))
@@ -361,10 +404,10 @@ _Noreturn void init_main(void)
 		give_up(&g, "boot-failed", &f);
 	if (on_cmdline("kontest.probe")) {
 		console_print("kontest probe ok\n");
-		power_off();
+		power_off(false);
 	}
 	if (set_up(&g, &f) != 0)
 		give_up(&g, "boot-failed", &f);
 	supervise(&g, &f);
-	power_off();
+	power_off(is_modelled(&g));
 }

@@ -39,6 +39,14 @@ int mounts_early(struct fail *f)
 	return 0;
 }
 
+/* nbd makes 16 devices otherwise, each with its requests in memory */
+static const char *module_options(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	return base && strcmp(base, "/nbd.ko") == 0 ? "nbds_max=2" : "";
+}
+
 static int load_module(const char *path, struct fail *f)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -46,7 +54,7 @@ static int load_module(const char *path, struct fail *f)
 	if (fd < 0)
 		return fail_set(f, errno, "open module '%s'", path);
 	/* No such device is no failure: there may be no watchdog, for example */
-	if (syscall(SYS_finit_module, fd, "", 0) != 0 && errno != EEXIST &&
+	if (syscall(SYS_finit_module, fd, module_options(path), 0) != 0 && errno != EEXIST &&
 	    errno != ENODEV)
 		return fail_set(f, errno, "load module '%s'", path);
 	return 0;

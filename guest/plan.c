@@ -10,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SPINDLE_US_MAX 10000000	/* 10 s */
+
 enum key {
 	KEY_FORMAT, KEY_CPUS, KEY_MEM, KEY_EXACT, KEY_JOB, KEY_JOBS, KEY_SEED,
 	KEY_LEAD_MS, KEY_RUN_TIMEOUT_S, KEY_SAMPLE_MS,
 	KEY_NEEDED,		/* the keys above must all be there */
-	KEY_IO_SYSTEM = KEY_NEEDED, KEY_IO_WORK, KEY_IO_OTHER, KEY_IO_SWAP,
+	KEY_SPINDLE_MAIN = KEY_NEEDED, KEY_SPINDLE_OTHER,
 	KEY_COUNT
 };
 
@@ -23,8 +25,8 @@ static const char *const key_names[KEY_COUNT] = {
 	[KEY_EXACT] = "exact", [KEY_JOB] = "job", [KEY_JOBS] = "jobs",
 	[KEY_SEED] = "seed", [KEY_LEAD_MS] = "lead_ms",
 	[KEY_RUN_TIMEOUT_S] = "run_timeout_s", [KEY_SAMPLE_MS] = "sample_ms",
-	[KEY_IO_SYSTEM] = "io.system", [KEY_IO_WORK] = "io.work", [KEY_IO_OTHER] = "io.other",
-	[KEY_IO_SWAP] = "io.swap",
+	[KEY_SPINDLE_MAIN] = "spindle.main",
+	[KEY_SPINDLE_OTHER] = "spindle.other",
 };
 
 /* struct line - one line of the plan, taken apart */
@@ -72,22 +74,28 @@ static int get_name(const struct line *l, char out[PLAN_NAME_MAX],
 	return 0;
 }
 
-static int get_rates(const struct line *l, struct plan_rates *r, struct fail *f)
+#define SPINDLE_VALUES "RBPS,WBPS,SEEK_US,SETTLE_US,ROTATION_US"
+
+static int get_spindle(const struct line *l, struct plan_spindle *s,
+		       struct fail *f)
 {
-	uint64_t *const out[] = { &r->rbps, &r->wbps, &r->riops, &r->wiops };
+	uint64_t *const out[] = { &s->rbps, &s->wbps, &s->seek_us,
+				  &s->settle_us, &s->rotation_us };
+	const int last = sizeof(out) / sizeof(out[0]) - 1;
 	char part[32];
 	const char *p = l->value;
 
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i <= last; i++) {
 		size_t len = strcspn(p, ",");
 
-		if (len >= sizeof(part) || (p[len] == ',') != (i < 3))
-			return bad_value(l, "RBPS,WBPS,RIOPS,WIOPS", f);
+		if (len >= sizeof(part) || (p[len] == ',') != (i < last))
+			return bad_value(l, SPINDLE_VALUES, f);
 		memcpy(part, p, len);
 		part[len] = '\0';
-		if (!scan_u64(part, out[i]))
-			return bad_value(l, "RBPS,WBPS,RIOPS,WIOPS", f);
-		p += len + (i < 3);
+		if (!scan_u64(part, out[i]) ||
+		    (i >= 2 && *out[i] > SPINDLE_US_MAX))
+			return bad_value(l, SPINDLE_VALUES, f);
+		p += len + (i < last);
 	}
 	return 0;
 }
@@ -123,14 +131,10 @@ static int set_key(struct plan *p, enum key key, const struct line *l,
 		return get_uint(l, 1, 30 * 86400, &p->run_timeout_s, f);
 	case KEY_SAMPLE_MS:
 		return get_uint(l, 0, 3600000, &p->sample_ms, f);
-	case KEY_IO_SYSTEM:
-		return get_rates(l, &p->io_system, f);
-	case KEY_IO_WORK:
-		return get_rates(l, &p->io_work, f);
-	case KEY_IO_OTHER:
-		return get_rates(l, &p->io_other, f);
-	case KEY_IO_SWAP:
-		return get_rates(l, &p->io_swap, f);
+	case KEY_SPINDLE_MAIN:
+		return get_spindle(l, &p->main_spindle, f);
+	case KEY_SPINDLE_OTHER:
+		return get_spindle(l, &p->other_spindle, f);
 	default:
 		return fail_set(f, EINVAL, "plan line %u", l->number);
 	}
@@ -243,6 +247,11 @@ void guest_plan_fill(struct plan *p, unsigned int cpus, uint64_t ram_bytes)
 		p->mem = ram_bytes;
 	if (p->jobs == 0)
 		p->jobs = 4 * p->cpus;
+}
+
+bool guest_plan_modelled(const struct plan_spindle *s)
+{
+	return s->rbps || s->wbps || s->seek_us || s->rotation_us;
 }
 
 uint64_t guest_plan_size(const struct plan *p, const char *load)

@@ -14,11 +14,14 @@
 #define PLAN_NAME_MAX 64
 
 /**
- * struct plan_rates - limits of a disk; 0: none
- * @rbps, @wbps: bytes a second. @riops, @wiops: requests a second
+ * struct plan_spindle - how long a modelled disk takes (guest/disk_model.h)
+ * @rbps, @wbps: bytes a second; 0: no time for the transfer
+ * @seek_us: average seek. @settle_us: shortest one. @rotation_us: one turn
+ *
+ * All 0: the disk is not modelled.
  */
-struct plan_rates {
-	uint64_t rbps, wbps, riops, wiops;
+struct plan_spindle {
+	uint64_t rbps, wbps, seek_us, settle_us, rotation_us;
 };
 
 /* struct plan_size - size of a load, in its own unit */
@@ -41,7 +44,7 @@ struct plan {
 	unsigned int lead_ms;
 	unsigned int run_timeout_s;
 	unsigned int sample_ms;
-	struct plan_rates io_system, io_work, io_other, io_swap;
+	struct plan_spindle main_spindle, other_spindle;
 	struct plan_size *sizes;
 	size_t nsizes;
 	char (*runs)[PLAN_NAME_MAX];
@@ -66,6 +69,8 @@ void guest_plan_free(struct plan *p);
  * The plan that an image carries cannot know the machine. jobs: 4 a CPU.
  */
 void guest_plan_fill(struct plan *p, unsigned int cpus, uint64_t ram_bytes);
+/* guest_plan_modelled() - is this disk slower than the memory it is in? */
+bool guest_plan_modelled(const struct plan_spindle *s);
 /* guest_plan_size() - size of a load, 0 when the plan has none */
 uint64_t guest_plan_size(const struct plan *p, const char *load);
 

@@ -14,14 +14,13 @@
 #include "results/base/cleanup.h"
 #include "results/journal.h"
 
-static void add_rates(struct buf *b, const char *role, const struct profile_disk *d)
+static void add_spindle(struct buf *b, const char *name, const struct profile_disk *d)
 {
-	if (d->present && (d->rbps || d->wbps || d->riops || d->wiops))
-		buf_printf(b, "io.%s=%llu,%llu,%llu,%llu\n", role,
+	if (d->present && (d->rbps || d->wbps || d->seek_us || d->rpm))
+		buf_printf(b, "spindle.%s=%llu,%llu,%u,%u,%u\n", name,
 			   (unsigned long long)d->rbps,
-			   (unsigned long long)d->wbps,
-			   (unsigned long long)d->riops,
-			   (unsigned long long)d->wiops);
+			   (unsigned long long)d->wbps, d->seek_us, d->settle_us,
+			   d->rpm ? 60000000 / d->rpm : 0);
 }
 
 char *guest_plan(const struct experiment *e, const struct planned_boot *b)
@@ -34,14 +33,12 @@ char *guest_plan(const struct experiment *e, const struct planned_boot *b)
 	buf_printf(&out, "format=1\ncpus=%u\nmem=%llu\nexact=%d\njob=%s\njobs=%u\nseed=%u\n",
 		   m->cpus, (unsigned long long)m->memory, exact, p->job,
 		   p->jobs, b->number);
-	buf_printf(&out, "lead_ms=%u\nrun_timeout_s=%u\nsample_ms=0\n",
-		   p->lead_ms, p->run_timeout_s);
+	buf_printf(&out, "lead_ms=%u\nrun_timeout_s=%u\nsample_ms=%u\n",
+		   p->lead_ms, p->run_timeout_s, p->sample_ms);
 	if (exact) {
-		/* One disk of the machine holds both system and tree. */
-		add_rates(&out, "system", &m->work);
-		add_rates(&out, "work", &m->work);
-		add_rates(&out, "other", &m->other);
-		add_rates(&out, "swap", &m->swap);
+		/* One disk of the machine holds system, tree and swap. */
+		add_spindle(&out, "main", &m->work);
+		add_spindle(&out, "other", &m->other);
 	}
 	for (size_t i = 0; i < p->loads.n; i++)
 		if (p->loads.v[i].runs && p->loads.v[i].size)

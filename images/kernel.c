@@ -17,13 +17,14 @@
 
 /* Part of every key: another layout, other roots, other judgement must not find
  * the layers that this one made. */
-#define LAYER_FORMAT "kontest kernel layer 1"
+#define LAYER_FORMAT "kontest kernel layer 2"
 #define MAGIC_BYTES 4096
 
 const char *const kernel_roots[] = {
 	"virtio_pci", "virtio_blk",			/* measured modes */
 	"ahci", "ata_piix", "sd_mod",			/* plain -drive */
 	"libnvdimm", "nfit", "nd_pmem",			/* exact mode */
+	"mq_deadline", "nbd",				/* its modelled disks */
 	"ext4",
 	"i6300esb", "pvpanic", "pvpanic_pci", "pvpanic_mmio",
 	NULL

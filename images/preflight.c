@@ -60,6 +60,9 @@ static const struct need nvdimm[] = {
 	{ "ACPI_NFIT", "nfit", 0 },
 	{ "LIBNVDIMM", "libnvdimm", 0 },
 	{ "BLK_DEV_PMEM", "nd_pmem", 0 },
+	{ "NET", NULL, 0 },			/* a disk with a speed is served */
+	{ "UNIX", NULL, 0 },			/* through a socket */
+	{ "BLK_DEV_NBD", "nbd", 0 },
 	{ NULL, NULL, 0 }
 };
 
@@ -86,7 +89,6 @@ static const struct {
 	{ "CGROUPS", 0, "load and job share one group, their figures are not kept apart" },
 	{ "MEMCG", KVER(3, 6), "no memory figures for load and job" },
 	{ "BLK_CGROUP", 0, "no disk figures for load and job" },
-	{ "BLK_DEV_THROTTLING", 0, "exact mode cannot slow the disks to the profile's rates" },
 	{ "FAIR_GROUP_SCHED", 0, "no CPU controller, load and job compete task by task" },
 	{ "PSI", KVER(4, 20), "no pressure figures" },
 	{ "TASK_IO_ACCOUNTING", 0, "no bytes read and written by process" },

@@ -60,7 +60,6 @@ static const struct evidence evidence[] = {
 	{ "SWAP", "Filename\t\t\t\tType", NULL, false, 0 },
 	{ "CGROUPS", "cgroup2", NULL, false, KVER(4, 5) },
 	{ "MEMCG", "oom.group", "CGROUPS", false, KVER(4, 19) },
-	{ "BLK_DEV_THROTTLING", "throttle.read_bps_device", "CGROUPS", false, 0 },
 	{ "FAIR_GROUP_SCHED", "weight.nice", "CGROUPS", false, KVER(4, 15) },
 	{ "PSI", "avg10=", "PROC_FS", false, KVER(4, 20) },
 	{ "TASK_IO_ACCOUNTING", "cancelled_write_bytes", "PROC_FS", false, 0 },

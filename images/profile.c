@@ -124,6 +124,17 @@ static int disk_key(struct reading *r, struct profile_disk *d, const char *secti
 		{ "write-iops", offsetof(struct profile_disk, wiops) },
 	};
 
+	static const struct {
+		const char *key;
+		size_t off;
+		uint64_t max;
+	} mechanics[] = {
+		{ "average-seek-us", offsetof(struct profile_disk, seek_us), 1000000 },
+		{ "track-seek-us", offsetof(struct profile_disk, settle_us), 1000000 },
+		{ "rpm", offsetof(struct profile_disk, rpm), 100000 },
+	};
+	uint64_t n;
+
 	d->present = true;
 	if (!strcmp(key, "size")) {
 		if (!parse_size(value, &d->size) || d->size % DISK_ALIGN || !d->size)
@@ -132,14 +143,21 @@ static int disk_key(struct reading *r, struct profile_disk *d, const char *secti
 		return 0;
 	}
 	for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++) {
-		uint64_t n;
-
 		if (strcmp(key, rates[i].key))
 			continue;
 		if (!parse_size(value, &n))
 			return wrong(r, "%s = %s: give a whole number, such as 1000 or 40MiB",
 				     key, value);
 		*(uint64_t *)((char *)d + rates[i].off) = n;
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(mechanics) / sizeof(*mechanics); i++) {
+		if (strcmp(key, mechanics[i].key))
+			continue;
+		if (!parse_u64(value, &n) || n > mechanics[i].max)
+			return wrong(r, "%s = %s: give a whole number up to %llu", key,
+				     value, (unsigned long long)mechanics[i].max);
+		*(unsigned int *)((char *)d + mechanics[i].off) = (unsigned int)n;
 		return 0;
 	}
 	return wrong(r, "unknown key '%s' in [%s]", key, section);
@@ -160,6 +178,30 @@ static int profile_line(void *data, const char *section, const char *key,
 		return disk_key(r, &r->p->swap, section, key, value);
 	return wrong(r, "unknown section [%s]: there are [profile], [disk work], [disk other] and [disk swap]",
 		     section);
+}
+
+/* A platter has both: a seek alone would find its sector at once */
+static int mechanics_whole(const struct profile_disk *d, const char *role,
+			   const char *path, struct error *err)
+{
+	if (!d->seek_us && !d->settle_us && !d->rpm)
+		return 0;
+	if (!d->seek_us || !d->rpm || !d->rbps || !d->wbps)
+		return error_set(err, 0, "profile '%s': [disk %s] needs average-seek-us, rpm, read-bytes-per-second and write-bytes-per-second together",
+				 path, role);
+	if (d->settle_us > d->seek_us)
+		return error_set(err, 0, "profile '%s': [disk %s]: track-seek-us = %u is longer than average-seek-us = %u",
+				 path, role, d->settle_us, d->seek_us);
+	return 0;
+}
+
+static int no_mechanics(const struct profile_disk *swap, const char *path,
+			struct error *err)
+{
+	if (!swap->seek_us && !swap->settle_us && !swap->rpm)
+		return 0;
+	return error_set(err, 0, "profile '%s': [disk swap] is on the same disk as [disk work]: give average-seek-us, track-seek-us and rpm there",
+			 path);
 }
 
 static int complete(const struct profile *p, const char *path, struct error *err)
@@ -184,7 +226,9 @@ static int complete(const struct profile *p, const char *path, struct error *err
 	if (!p->work.size || (p->other.present && !p->other.size) ||
 	    (p->swap.present && !p->swap.size))
 		return error_set(err, 0, "profile '%s': a disk has no key 'size'", path);
-	return 0;
+	return mechanics_whole(&p->work, "work", path, err) < 0 ||
+	       mechanics_whole(&p->other, "other", path, err) < 0 ? -1 :
+	       no_mechanics(&p->swap, path, err);
 }
 
 static char *profile_path(const char *name)

@@ -13,13 +13,19 @@
  *	mips = 500		; exact mode: 1000, 500, 250, 125 ...
  *	accel = exact		; auto | kvm | tcg | exact: default of a plan
  *
- *	[disk work]		; also [disk other], [disk swap]; its rates hold for
- *				; the system disk too, one disk of the machine
+ *	[disk work]		; also [disk other], [disk swap]
  *	size = 384MiB
  *	read-bytes-per-second = 40MiB	; 0 or absent: instantaneous
  *	write-bytes-per-second = 40MiB
- *	read-iops = 1000
+ *	average-seek-us = 8500	; exact mode: guest/disk_model.h
+ *	track-seek-us = 1000
+ *	rpm = 7200
+ *	read-iops = 1000	; the other modes
  *	write-iops = 1000
+ *
+ * The system disk is as fast as [disk work]. In exact mode both and the swap
+ * area are on one disk with one head, so that [disk swap] has no speed of its
+ * own there.
  *
  * Unknown sections and keys are errors, and so is a key given twice
  * (images/ini_file.h).
@@ -42,11 +48,14 @@ enum accel { ACCEL_AUTO, ACCEL_KVM, ACCEL_TCG, ACCEL_EXACT };
  * @size: bytes
  * @rbps: bytes a second read; 0: no limit. @wbps: written
  * @riops: requests a second read; 0: no limit. @wiops: written
+ * @seek_us: average seek in microseconds. @settle_us: to the next track
+ * @rpm: turns a minute
  */
 struct profile_disk {
 	bool present;
 	uint64_t size;
 	uint64_t rbps, wbps, riops, wiops;
+	unsigned int seek_us, settle_us, rpm;
 };
 
 /**

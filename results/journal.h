@@ -74,6 +74,7 @@ struct journal_super {
  *	run counts from 1 over the boot, index from 1 within the load
  * RUN_END	{"run":1,"load":"io_load","index":1,"verdict":"ok",
  *	 "message":STR (only when not ok),
+ *	 "load_size":N,"size_unit":STR	what the load works on, if it has a size
  *	 "wall_ns":N,			the window
  *	 "job":{"user_ns":N,"system_ns":N,"exit":0},
  *	 "load_cpu":{"user_ns":N,"system_ns":N},	in the window
@@ -85,9 +86,16 @@ struct journal_super {
  *	       "pgpgout":N,"oom_kill":N},		/proc/vmstat units
  *	 "psi":{"cpu_some_us":N,"memory_some_us":N,"memory_full_us":N,
  *	        "io_some_us":N,"io_full_us":N},
- *	 "ctxt":N,"disk":{"read_bytes":N,"write_bytes":N,"reads":N,"writes":N}}
+ *	 "ctxt":N,			context switches
+ *	 "disk":{"read_bytes":N,"write_bytes":N,"reads":N,"writes":N},
+ *					all disks but results
+ *	 "disk_system":{...},"disk_work":{...},"disk_other":{...},
+ *	 "disk_swap":{...},		the same by role; of a partition its own
+ *	 "job_io":{...},"load_io":{...}}	the same by who caused it (cgroup
+ *					io.stat), as far as it has reached disks
  *	verdicts of a run: ok load-failed job-failed no-space oom timed-out
- * SAMPLE	{"run":1, ...} a subset of RUN_END's cumulative counters
+ * SAMPLE	{"run":1,"wall_ns":N,...} RUN_END's figures from "wall_ns" on, since
+ *	the window opened; "job" has no "exit" yet
  * LOG		{"text":STR}
  * ERROR	{"verdict":STR,"message":STR} the boot cannot go on
  * END		{"runs":N} everything asked for was tried; the only success
@@ -140,8 +148,10 @@ struct journal_record {
  *	lead_ms=3000		a load runs at least this long before the job
  *	run_timeout_s=1800	guest time; then the run is timed-out
  *	sample_ms=0		0: no samples
- *	io.system=RBPS,WBPS,RIOPS,WIOPS	cgroup io.max for the disk; 0: no limit
- *	io.work=..., io.other=..., io.swap=...	(exact mode: else libvirt does it)
+ *	spindle.main=RBPS,WBPS,SEEK_US,SETTLE_US,ROTATION_US	exact mode: how
+ *				long the disk with system, work and swap takes
+ *				(elsewhere libvirt slows the disks)
+ *	spindle.other=...	the same of the second disk
  *	size.io_load=268435456	bytes: the size of a load, by the load's name
  *	run=no_load		one line a run, in order
  *	run=io_load
