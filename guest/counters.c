@@ -51,14 +51,34 @@ static bool take_number(const char **p, uint64_t *value)
 	return true;
 }
 
-static void take_line(struct counters *c, enum counter which, const char *text,
-		      const char *key, uint64_t factor)
-{
-	const char *p = find_line(text, key);
-	uint64_t v;
+struct key {
+	const char *name;
+	enum counter which;
+	uint64_t factor;
+};
 
-	if (p && take_number(&p, &v))
-		counters_set(c, which, v * factor);
+/* Lines "NAME NUMBER", all keys in one pass: this is done in every sample */
+static void take_lines(struct counters *c, const char *text,
+		       const struct key keys[], size_t n)
+{
+	while (text && *text) {
+		for (size_t i = 0; i < n; i++) {
+			size_t len = strlen(keys[i].name);
+			const char *p = text + len;
+			uint64_t v;
+
+			if (*text != *keys[i].name ||
+			    strncmp(text, keys[i].name, len) != 0 || *p != ' ')
+				continue;
+			if (take_number(&p, &v))
+				counters_set(c, keys[i].which,
+					     v * keys[i].factor);
+			break;
+		}
+		text = strchr(text, '\n');
+		if (text)
+			text++;
+	}
 }
 
 void counters_parse_stat(struct counters *c, const char *text,
@@ -72,18 +92,21 @@ void counters_parse_stat(struct counters *c, const char *text,
 			break;
 		counters_set(c, (enum counter)i, v * (NS_PER_S / ticks_per_s));
 	}
-	take_line(c, C_CTXT, text, "ctxt", 1);
+	p = find_line(text, "ctxt");
+	if (p && take_number(&p, &v))
+		counters_set(c, C_CTXT, v);
 }
 
 void counters_parse_vmstat(struct counters *c, const char *text)
 {
-	take_line(c, C_PSWPIN, text, "pswpin", 1);
-	take_line(c, C_PSWPOUT, text, "pswpout", 1);
-	take_line(c, C_PGFAULT, text, "pgfault", 1);
-	take_line(c, C_PGMAJFAULT, text, "pgmajfault", 1);
-	take_line(c, C_PGPGIN, text, "pgpgin", 1);
-	take_line(c, C_PGPGOUT, text, "pgpgout", 1);
-	take_line(c, C_OOM_KILL, text, "oom_kill", 1);
+	static const struct key keys[] = {
+		{ "pswpin", C_PSWPIN, 1 }, { "pswpout", C_PSWPOUT, 1 },
+		{ "pgfault", C_PGFAULT, 1 }, { "pgmajfault", C_PGMAJFAULT, 1 },
+		{ "pgpgin", C_PGPGIN, 1 }, { "pgpgout", C_PGPGOUT, 1 },
+		{ "oom_kill", C_OOM_KILL, 1 },
+	};
+
+	take_lines(c, text, keys, sizeof(keys) / sizeof(keys[0]));
 }
 
 void counters_parse_pressure(struct counters *c, const char *text,
@@ -105,79 +128,133 @@ void counters_parse_pressure(struct counters *c, const char *text,
 	}
 }
 
+/* The four figures in the order of IO_COUNTERS */
+static void add_io(struct counters *c, enum counter first,
+		   const uint64_t v[4])
+{
+	for (unsigned int i = 0; i < 4; i++)
+		counters_add(c, (enum counter)(first + i), v[i]);
+}
+
 /* Documentation/block/stat: reads, merges, sectors of 512 B, ms; then writes */
-void counters_parse_disk(struct counters *c, const char *text)
+void counters_parse_disk(struct counters *c, const char *text,
+			 enum counter first)
 {
 	uint64_t v[7];
 
 	for (int i = 0; i < 7; i++)
 		if (!take_number(&text, &v[i]))
 			return;
-	counters_add(c, C_DISK_READS, v[0]);
-	counters_add(c, C_DISK_READ_BYTES, v[2] * 512);
-	counters_add(c, C_DISK_WRITES, v[4]);
-	counters_add(c, C_DISK_WRITE_BYTES, v[6] * 512);
+	add_io(c, first, (const uint64_t[]){ v[2] * 512, v[6] * 512, v[0],
+					     v[4] });
+}
+
+/* Documentation/admin-guide/cgroup-v2: "8:16 rbytes=1 wbytes=2 rios=3 wios=4
+ * dbytes=0 dios=0", but only where there was something to count */
+void counters_parse_io(struct counters *c, const char *text,
+		       enum counter first)
+{
+	static const char *const names[4] = { " rbytes=", " wbytes=", " rios=",
+					      " wios=" };
+	uint64_t v[4] = { 0 };
+
+	for (unsigned int i = 0; i < 4; i++) {
+		const char *p = text;
+
+		while ((p = strstr(p, names[i]))) {
+			uint64_t one;
+
+			p += strlen(names[i]);
+			if (take_number(&p, &one))
+				v[i] += one;
+		}
+	}
+	add_io(c, first, v);
 }
 
 void counters_parse_cpu(struct counters *c, const char *text,
 			enum counter user, enum counter system)
 {
-	take_line(c, user, text, "user_usec", 1000);
-	take_line(c, system, text, "system_usec", 1000);
+	const struct key keys[] = {
+		{ "user_usec", user, 1000 }, { "system_usec", system, 1000 },
+	};
+
+	take_lines(c, text, keys, sizeof(keys) / sizeof(keys[0]));
 }
 
-static void read_pressure(struct counters *c)
+static void read_pressure(struct counters *c, const char *root)
 {
 	static const struct {
-		const char *path;
+		const char *name;
 		enum counter some, full;
 	} files[] = {
-		{ "/proc/pressure/cpu", C_PSI_CPU_SOME, C_COUNT },
-		{ "/proc/pressure/memory", C_PSI_MEMORY_SOME,
-		  C_PSI_MEMORY_FULL },
-		{ "/proc/pressure/io", C_PSI_IO_SOME, C_PSI_IO_FULL },
+		{ "cpu", C_PSI_CPU_SOME, C_COUNT },
+		{ "memory", C_PSI_MEMORY_SOME, C_PSI_MEMORY_FULL },
+		{ "io", C_PSI_IO_SOME, C_PSI_IO_FULL },
 	};
-	char text[512];
+	char path[256], text[512];
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		if (read_text(files[i].path, text, sizeof(text)) > 0)
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		snprintf(path, sizeof(path), "%s/proc/pressure/%s", root,
+			 files[i].name);
+		if (read_text(path, text, sizeof(text)) > 0)
 			counters_parse_pressure(c, text, files[i].some,
 						files[i].full);
-}
-
-static void read_disks(struct counters *c, const struct disk disks[])
-{
-	static const enum disk_role roles[] = { DISK_SYSTEM, DISK_WORK,
-						DISK_OTHER, DISK_SWAP };
-	char path[128], text[512];
-
-	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
-		const struct disk *d = &disks[roles[i]];
-
-		if (!d->present)
-			continue;
-		snprintf(path, sizeof(path), "/sys/class/block/%s/stat",
-			 d->name);
-		if (read_text(path, text, sizeof(text)) > 0)
-			counters_parse_disk(c, text);
 	}
 }
 
-void counters_read_system(struct counters *c,
+static void read_disks(struct counters *c, const char *root,
+		       const struct disk disks[])
+{
+	static const struct {
+		enum disk_role role;
+		enum counter first;
+	} roles[] = {
+		{ DISK_SYSTEM, C_SYSTEM_READ_BYTES },
+		{ DISK_WORK, C_WORK_READ_BYTES },
+		{ DISK_OTHER, C_OTHER_READ_BYTES },
+		{ DISK_SWAP, C_SWAP_READ_BYTES },
+	};
+	char path[256], text[512];
+
+	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+		const struct disk *d = &disks[roles[i].role];
+		const char *base = strrchr(d->path, '/');
+
+		if (!d->present)
+			continue;
+		snprintf(path, sizeof(path), "%s/sys/class/block/%s/stat",
+			 root, base ? base + 1 : d->path);
+		if (read_text(path, text, sizeof(text)) <= 0)
+			continue;
+		counters_parse_disk(c, text, roles[i].first);
+		counters_parse_disk(c, text, C_DISK_READ_BYTES);
+	}
+}
+
+static char *read_proc(const char *root, const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/proc/%s", root, name);
+	return read_all(path, NULL);
+}
+
+void counters_read_system(struct counters *c, const char *root,
 			  const struct disk disks[DISK_ROLES])
 {
 	long ticks = sysconf(_SC_CLK_TCK);
-	char *text = read_all("/proc/stat", NULL);
+	char *text = read_proc(root, "stat");
 
 	if (text && ticks > 0)
 		counters_parse_stat(c, text, (unsigned int)ticks);
 	free(text);
-	text = read_all("/proc/vmstat", NULL);
+	text = read_proc(root, "vmstat");
 	if (text)
 		counters_parse_vmstat(c, text);
 	free(text);
-	read_pressure(c);
-	read_disks(c, disks);
+	read_pressure(c, root);
+	read_disks(c, root, disks);
 }
 
 struct counters counters_diff(const struct counters *before,
@@ -195,6 +272,11 @@ struct counters counters_diff(const struct counters *before,
 	}
 	return d;
 }
+
+#define IO_MEMBERS(of, group)						\
+	{ of##_READ_BYTES, group, "read_bytes" },			\
+	{ of##_WRITE_BYTES, group, "write_bytes" },			\
+	{ of##_READS, group, "reads" }, { of##_WRITES, group, "writes" }
 
 static const struct {
 	enum counter which;
@@ -216,9 +298,10 @@ static const struct {
 	{ C_PSI_IO_SOME, "psi", "io_some_us" },
 	{ C_PSI_IO_FULL, "psi", "io_full_us" },
 	{ C_CTXT, NULL, "ctxt" },
-	{ C_DISK_READ_BYTES, "disk", "read_bytes" },
-	{ C_DISK_WRITE_BYTES, "disk", "write_bytes" },
-	{ C_DISK_READS, "disk", "reads" }, { C_DISK_WRITES, "disk", "writes" },
+	IO_MEMBERS(C_DISK, "disk"), IO_MEMBERS(C_SYSTEM, "disk_system"),
+	IO_MEMBERS(C_WORK, "disk_work"), IO_MEMBERS(C_OTHER, "disk_other"),
+	IO_MEMBERS(C_SWAP, "disk_swap"), IO_MEMBERS(C_JOB, "job_io"),
+	IO_MEMBERS(C_LOAD, "load_io"),
 };
 
 void counters_json(struct jsonw *w, const struct counters *diff)

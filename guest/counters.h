@@ -14,6 +14,10 @@
 #include "guest/disks.h"
 #include "guest/json.h"
 
+/* What has gone to or come from disks, always these four in this order */
+#define IO_COUNTERS(of) \
+	of##_READ_BYTES, of##_WRITE_BYTES, of##_READS, of##_WRITES
+
 enum counter {
 	C_WALL,					/* ns */
 	C_DONE,					/* the load's own unit */
@@ -26,7 +30,10 @@ enum counter {
 	C_OOM_KILL,				/* /proc/vmstat */
 	C_PSI_CPU_SOME, C_PSI_MEMORY_SOME, C_PSI_MEMORY_FULL, C_PSI_IO_SOME,
 	C_PSI_IO_FULL,				/* us, /proc/pressure */
-	C_DISK_READ_BYTES, C_DISK_WRITE_BYTES, C_DISK_READS, C_DISK_WRITES,
+	IO_COUNTERS(C_DISK),			/* of all disks but results */
+	IO_COUNTERS(C_SYSTEM), IO_COUNTERS(C_WORK), IO_COUNTERS(C_OTHER),
+	IO_COUNTERS(C_SWAP),			/* of the disk in that role */
+	IO_COUNTERS(C_JOB), IO_COUNTERS(C_LOAD), /* by that group (io.stat) */
 	C_COUNT
 };
 
@@ -51,17 +58,25 @@ void counters_parse_vmstat(struct counters *c, const char *text);
 /* @some, @full: where the totals go; C_COUNT: nowhere */
 void counters_parse_pressure(struct counters *c, const char *text,
 			     enum counter some, enum counter full);
-/* @text: /sys/class/block/NAME/stat; adds up over disks */
-void counters_parse_disk(struct counters *c, const char *text);
+/* @text: /sys/class/block/NAME/stat; @first: the _READ_BYTES of where its four
+ * figures go. Adds up over disks */
+void counters_parse_disk(struct counters *c, const char *text,
+			 enum counter first);
+/* @text: a cgroup's io.stat, a line a disk, nothing when there was no I/O;
+ * @first: as above */
+void counters_parse_io(struct counters *c, const char *text,
+		       enum counter first);
 /* @text: a cgroup's cpu.stat */
 void counters_parse_cpu(struct counters *c, const char *text,
 			enum counter user, enum counter system);
 
 /**
  * counters_read_system() - what the whole system counts, now
- * @disks: the disks whose I/O is added up: work, other, swap
+ * @root: where proc/ and sys/ lie, "" for the system's own
+ * @disks: by role; results is not counted. A role may be a partition: then it
+ *	is the partition's own I/O that counts
  */
-void counters_read_system(struct counters *c,
+void counters_read_system(struct counters *c, const char *root,
 			  const struct disk disks[DISK_ROLES]);
 
 /* counters_diff() - @after - @before; a figure must be in both */

@@ -74,6 +74,11 @@ bool jw_present(const struct jw *j)
 	return j->fd >= 0;
 }
 
+uint64_t jw_room(const struct jw *j)
+{
+	return j->size - j->off;
+}
+
 bool jw_ended(const struct jw *j)
 {
 	return j->ended;

@@ -32,6 +32,9 @@ struct jw *jw_none(struct fail *f);
 /* jw_present() - there is a results disk */
 bool jw_present(const struct jw *j);
 
+/* jw_room() - bytes left for records; of a journal that keeps nothing, 0 */
+uint64_t jw_room(const struct jw *j);
+
 /**
  * jw_append() - one record; when this returns 0 it is on the disk
  * @payload: JSON text

@@ -26,6 +26,7 @@ struct run {
  * @diff: what was counted in the window; empty when there was none
  * @exit: exit status of the job as a shell has it; -1: it has not ended
  * @per_load: see struct load_ops
+ * @size: of the load, in its size_unit
  */
 struct run_result {
 	const char *verdict;
@@ -33,6 +34,7 @@ struct run_result {
 	struct counters diff;
 	int exit;
 	uint64_t per_load;
+	uint64_t size;
 };
 
 /**
