@@ -44,6 +44,7 @@ static const struct option options[] = {
 	{ "jobs", required_argument, NULL, OPT_PLAN_KEY },
 	{ "lead-ms", required_argument, NULL, OPT_PLAN_KEY },
 	{ "run-timeout", required_argument, NULL, OPT_PLAN_KEY },
+	{ "sample-ms", required_argument, NULL, OPT_PLAN_KEY },
 	{ "connect", required_argument, NULL, OPT_CONNECT },
 	{ "store", required_argument, NULL, OPT_STORE },
 	{ "format", required_argument, NULL, OPT_FORMAT },
@@ -268,6 +269,7 @@ const struct cmd cmd_run = {
 "  --jobs N             make -j (default 4 x CPUs)\n"
 "  --lead-ms N          a load runs that long before the job starts\n"
 "  --run-timeout N      guest seconds until a run is given up as timed out\n"
+"  --sample-ms N        record the counters that often during a run, too\n"
 "  --parallel N         boots side by side, exact mode only (default: CPUs)\n"
 "  --locked             refuse other package versions than the locked ones\n"
 "  --connect URI        libvirt connection (default: the embedded driver)\n"

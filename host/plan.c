@@ -153,6 +153,19 @@ static int set_number(unsigned int *out, const char *key, const char *value,
 	return 0;
 }
 
+/* More often than that, the samples would be what is measured. */
+#define SAMPLE_MS_MIN 100
+
+static int set_sample_ms(struct plan *p, const char *value, struct error *err)
+{
+	if (set_number(&p->sample_ms, "sample-ms", value, 0, 3600000, err) < 0)
+		return -1;
+	if (p->sample_ms && p->sample_ms < SAMPLE_MS_MIN)
+		return error_set(err, 0, "sample-ms = %s: give 0 for no samples, or at least %d",
+				 value, SAMPLE_MS_MIN);
+	return 0;
+}
+
 int plan_set(struct plan *p, const char *key, const char *value,
 	     struct error *err)
 {
@@ -174,6 +187,8 @@ int plan_set(struct plan *p, const char *key, const char *value,
 		return set_number(&p->lead_ms, key, value, 0, 600000, err);
 	if (!strcmp(key, "run-timeout"))
 		return set_number(&p->run_timeout_s, key, value, 1, 86400, err);
+	if (!strcmp(key, "sample-ms"))
+		return set_sample_ms(p, value, err);
 	if (!strcmp(key, "accel")) {
 		if (!accel_parse(value, &p->accel))
 			return error_set(err, 0, "accel = %s: give auto, kvm, tcg or exact",
@@ -327,6 +342,8 @@ static void write_text(struct plan *p)
 				   p->loads.v[i].runs);
 	buf_printf(&b, "\njob = %s\nlead-ms = %u\nrun-timeout = %u\n", p->job,
 		   p->lead_ms, p->run_timeout_s);
+	if (p->sample_ms)
+		buf_printf(&b, "sample-ms = %u\n", p->sample_ms);
 	if (p->jobs)
 		buf_printf(&b, "jobs = %u\n", p->jobs);
 	if (p->accel_set)

@@ -14,6 +14,7 @@
  *	jobs = 4		; make -j; else 4 x CPUs
  *	lead-ms = 3000		; a load runs that long before the job starts
  *	run-timeout = 1800	; guest seconds; a longer run is censored
+ *	sample-ms = 1000	; counters in between, too; 0: none (default)
  *
  *	[size]			; overrides the loads' own sizes
  *	io_load = 128MiB
@@ -72,6 +73,7 @@ struct plan {
 	unsigned int jobs;
 	unsigned int lead_ms;
 	unsigned int run_timeout_s;
+	unsigned int sample_ms;
 	struct plan_kernels kernels;
 	char *text;
 	char digest[SHA256_HEX];

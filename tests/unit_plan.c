@@ -236,6 +236,32 @@ static void guest_plan_is_the_same_for_all_kernels(void **state)
 	plan_free(&p);
 }
 
+static void samples_are_asked_for(void **state)
+{
+	struct plan p;
+	struct error err = { 0 };
+	struct experiment e = { .plan = &p, .accel = ACCEL_EXACT };
+	struct planned_boot boot = { .number = 1, .index = 1 };
+	cleanup_free char *text = NULL;
+	char without[SHA256_HEX];
+
+	(void)state;
+	plan_init(&p);
+	assert_int_equal(plan_add_kernel(&p, "a", "/x", &err), 0);
+	assert_int_equal(plan_finish(&p, &err), 0);
+	assert_null(strstr(p.text, "sample-ms"));
+	strcpy(without, p.digest);
+	assert_int_equal(plan_set(&p, "sample-ms", "99", &err), -1);
+	assert_non_null(strstr(err.text, "at least 100"));
+	assert_int_equal(plan_set(&p, "sample-ms", "1000", &err), 0);
+	assert_int_equal(plan_finish(&p, &err), 0);
+	assert_string_not_equal(p.digest, without);
+	assert_non_null(strstr(p.text, "\nsample-ms = 1000\n"));
+	text = guest_plan(&e, &boot);
+	assert_non_null(strstr(text, "\nsample_ms=1000\n"));
+	plan_free(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +274,7 @@ int main(void)
 		cmocka_unit_test(options_override_and_change_the_digest),
 		cmocka_unit_test(order_is_by_blocks_and_by_seed_alone),
 		cmocka_unit_test(guest_plan_is_the_same_for_all_kernels),
+		cmocka_unit_test(samples_are_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
