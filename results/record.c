@@ -222,6 +222,8 @@ static void take_run_end(struct run_record *r, const json_t *rec)
 	set_text(&r->message,
 		 json_string_value(json_object_get(rec, "message")));
 	set_text(&r->unit, get_string(rec, "count", "unit"));
+	set_text(&r->size_unit,
+		 json_string_value(json_object_get(rec, "size_unit")));
 	if (!verdict_parse(verdict, &r->verdict)) {
 		run_spoil(r, "", "verdict", "is missing or unknown");
 		return;
@@ -364,6 +366,7 @@ void boot_record_free(struct boot_record *b)
 		free(b->runs.v[i].load);
 		free(b->runs.v[i].message);
 		free(b->runs.v[i].unit);
+		free(b->runs.v[i].size_unit);
 	}
 	run_records_free(&b->runs);
 	strings_clear(&b->loads);

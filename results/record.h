@@ -19,6 +19,12 @@
  * the order in which reports write them; groups are JSON objects ("" is the
  * payload itself).
  */
+#define RUN_IO_FIGURES(X, NAME, group)				\
+	X(NAME##_READ_BYTES, group, "read_bytes")		\
+	X(NAME##_WRITE_BYTES, group, "write_bytes")		\
+	X(NAME##_READS, group, "reads")				\
+	X(NAME##_WRITES, group, "writes")
+
 #define RUN_FIGURES(X)						\
 	X(WALL_NS, "", "wall_ns")				\
 	X(JOB_USER_NS, "job", "user_ns")			\
@@ -49,10 +55,14 @@
 	X(PSI_IO_SOME_US, "psi", "io_some_us")			\
 	X(PSI_IO_FULL_US, "psi", "io_full_us")			\
 	X(CTXT, "", "ctxt")					\
-	X(DISK_READ_BYTES, "disk", "read_bytes")		\
-	X(DISK_WRITE_BYTES, "disk", "write_bytes")		\
-	X(DISK_READS, "disk", "reads")				\
-	X(DISK_WRITES, "disk", "writes")
+	RUN_IO_FIGURES(X, DISK, "disk")				\
+	RUN_IO_FIGURES(X, DISK_SYSTEM, "disk_system")		\
+	RUN_IO_FIGURES(X, DISK_WORK, "disk_work")		\
+	RUN_IO_FIGURES(X, DISK_OTHER, "disk_other")		\
+	RUN_IO_FIGURES(X, DISK_SWAP, "disk_swap")		\
+	RUN_IO_FIGURES(X, JOB_IO, "job_io")			\
+	RUN_IO_FIGURES(X, LOAD_IO, "load_io")			\
+	X(LOAD_SIZE, "", "load_size")
 
 enum run_figure {
 #define X(name, group, member) FIG_##name,
@@ -76,7 +86,8 @@ const char *figure_member(enum run_figure f);
  * @ended: a RUN_END is there
  * @verdict: RUN_END's; VERDICT_UNFINISHED while not @ended
  * @message: what went wrong, owned, or NULL
- * @unit: what @fig[FIG_COUNT_DONE] counts, owned, or NULL
+ * @unit: what one Load is, owned, or NULL
+ * @size_unit: what @fig[FIG_LOAD_SIZE] counts, owned, or NULL
  * @fig: exact figures, FIGURE_NONE where there is none
  */
 struct run_record {
@@ -86,7 +97,7 @@ struct run_record {
 	bool started, ended;
 	enum verdict verdict;
 	char *message;
-	char *unit;
+	char *unit, *size_unit;
 	int64_t fig[FIG_COUNT];
 };
 DEFINE_VECTOR(run_records, struct run_record)

@@ -50,6 +50,34 @@ static void set_text(json_t *obj, const char *name, const char *text)
 	set(obj, name, text ? json_string(text) : json_null());
 }
 
+/* figure_object() - the object of @in that a figure of RUN_END stands in */
+static json_t *figure_object(json_t *in, enum run_figure f)
+{
+	const char *group = figure_group(f);
+	json_t *obj = *group ? json_object_get(in, group) : in;
+
+	if (!obj) {
+		obj = json_object();
+		set(in, group, obj);
+	}
+	return obj;
+}
+
+/* means_json() - of what a kernel counts, from "cpu" to "load_io" */
+static json_t *means_json(const struct cell *c)
+{
+	json_t *means = json_object();
+
+	for (int f = FIG_CPU_USER_NS; f <= FIG_LOAD_IO_WRITES; f++) {
+		double v = cell_figure(c, (enum run_figure)f);
+
+		if (isfinite(v))
+			set_real(figure_object(means, (enum run_figure)f),
+				 figure_member((enum run_figure)f), v);
+	}
+	return means;
+}
+
 static json_t *run_json(const struct boot_record *b,
 			const struct run_record *r)
 {
@@ -64,21 +92,13 @@ static json_t *run_json(const struct boot_record *b,
 	if (r->message)
 		set_text(run, "message", r->message);
 	for (int f = 0; f < FIG_COUNT; f++) {
-		const char *group = figure_group((enum run_figure)f);
-		json_t *obj = run;
-
-		if (r->fig[f] == FIGURE_NONE)
-			continue;
-		if (*group) {
-			obj = json_object_get(run, group);
-			if (!obj) {
-				obj = json_object();
-				set(run, group, obj);
-			}
-		}
-		set(obj, figure_member((enum run_figure)f),
-		    json_integer(r->fig[f]));
+		if (r->fig[f] != FIGURE_NONE)
+			set(figure_object(run, (enum run_figure)f),
+			    figure_member((enum run_figure)f),
+			    json_integer(r->fig[f]));
 	}
+	if (r->size_unit && r->fig[FIG_LOAD_SIZE] != FIGURE_NONE)
+		set_text(run, "size_unit", r->size_unit);
 	if (r->unit && json_object_get(run, "count"))
 		set_text(json_object_get(run, "count"), "unit", r->unit);
 	return run;
@@ -134,18 +154,39 @@ static json_t *cell_json(const struct report *r, size_t load, size_t kernel)
 	set_real(cell, "loads", f.loads);
 	set_real(cell, "loads_per_s", f.loads_per_s);
 	set_real(cell, "loads_per_s_half_width", f.loads_per_s_hw);
+	set_real(cell, "marginal_per_s", f.marginal_per_s);
+	set_real(cell, "marginal_noise_s", f.marginal_noise_s);
 	set_real(cell, "lcpu_pct", f.lcpu_pct);
 	set_real(cell, "ratio", f.ratio);
 	set_real(cell, "ratio_half_width", f.ratio_hw);
+	set_real(cell, "user_pct", f.user_pct);
+	set_real(cell, "system_pct", f.system_pct);
+	set_real(cell, "steal_pct", f.steal_pct);
 	set_real(cell, "idle_pct", f.idle_pct);
 	set_real(cell, "iowait_pct", f.iowait_pct);
 	set_real(cell, "swap_in_pages", f.swap_in_pages);
 	set_real(cell, "swap_out_pages", f.swap_out_pages);
 	set_real(cell, "job_pct", f.job_pct);
+	set_real(cell, "psi_cpu_pct", f.psi_cpu_pct);
+	set_real(cell, "psi_memory_pct", f.psi_memory_pct);
+	set_real(cell, "psi_memory_full_pct", f.psi_memory_full_pct);
+	set_real(cell, "psi_io_pct", f.psi_io_pct);
+	set_real(cell, "psi_io_full_pct", f.psi_io_full_pct);
+	set(cell, "means", means_json(c));
 	for (size_t i = 0; i < c->notes.n; i++)
 		append(notes, json_string(c->notes.v[i]));
 	set(cell, "missing", notes);
 	return cell;
+}
+
+/* set_load() - what one Load is, and the load's size where it has one */
+static void set_load(json_t *load, const struct run_record *run)
+{
+	set_text(load, "unit", run ? run->unit : NULL);
+	if (!run || !run->size_unit || run->fig[FIG_LOAD_SIZE] == FIGURE_NONE)
+		return;
+	set(load, "size", json_integer(run->fig[FIG_LOAD_SIZE]));
+	set_text(load, "size_unit", run->size_unit);
 }
 
 static json_t *table_json(const struct report *r)
@@ -156,6 +197,7 @@ static json_t *table_json(const struct report *r)
 		json_t *load = json_object(), *kernels = json_array();
 
 		set_text(load, "load", r->table.loads.v[l]);
+		set_load(load, table_load_run(&r->table, l));
 		for (size_t k = 0; k < r->table.kernels.n; k++)
 			append(kernels, cell_json(r, l, k));
 		set(load, "kernels", kernels);

@@ -33,3 +33,19 @@ double stats_half_width(const double *v, size_t n, double confidence)
 	return stats_t_quantile(confidence, n - 1) * stats_sd(v, n) /
 	       sqrt((double)n);
 }
+
+double stats_welch_half_width(const double *a, size_t na, const double *b,
+			      size_t nb, double confidence)
+{
+	double va, vb, dof;
+
+	if (na < 2 || nb < 2 || !(confidence > 0 && confidence < 1))
+		return NAN;
+	va = gsl_stats_variance(a, 1, na) / (double)na;
+	vb = gsl_stats_variance(b, 1, nb) / (double)nb;
+	if (va + vb == 0)
+		return 0;
+	dof = (va + vb) * (va + vb) / (va * va / (double)(na - 1) +
+				       vb * vb / (double)(nb - 1));
+	return gsl_cdf_tdist_Pinv(0.5 + confidence / 2, dof) * sqrt(va + vb);
+}

@@ -34,4 +34,19 @@ double stats_t_quantile(double confidence, size_t dof);
  */
 double stats_half_width(const double *v, size_t n, double confidence);
 
+/**
+ * stats_welch_half_width() - half the confidence interval of a difference of
+ *	two means, of samples that may spread differently
+ * @a, @b: independent observations; @na, @nb: how many
+ * @confidence: for instance 0.95
+ *
+ * t(confidence, dof) * sqrt(va + vb) with va, vb = variance / n of each, and
+ * dof = (va + vb)^2 / (va^2 / (na - 1) + vb^2 / (nb - 1)): Welch, Biometrika 34
+ * (1947), 28-35, with the degrees of freedom of Satterthwaite (1946).
+ *
+ * Return: the half-width; NAN when either has fewer than 2 observations.
+ */
+double stats_welch_half_width(const double *a, size_t na, const double *b,
+			      size_t nb, double confidence);
+
 #endif

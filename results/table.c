@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/base/cleanup.h"
 #include "results/stats.h"
 
 #define NS_PER_S 1e9
@@ -182,6 +183,18 @@ const struct cell *table_cell(const struct table *t, size_t load,
 	return &t->cells[load * t->kernels.n + kernel];
 }
 
+const struct run_record *table_load_run(const struct table *t, size_t load)
+{
+	for (size_t k = 0; k < t->kernels.n; k++) {
+		const struct cell *c = table_cell(t, load, k);
+
+		for (size_t i = 0; i < c->good.n; i++)
+			if (c->good.v[i].run->unit)
+				return c->good.v[i].run;
+	}
+	return NULL;
+}
+
 const struct cell *table_no_load(const struct table *t, size_t kernel)
 {
 	size_t load = find_load(t, "no_load");
@@ -257,6 +270,11 @@ static double cell_sum(const struct cell *c, enum run_figure f)
 	return sum;
 }
 
+double cell_figure(const struct cell *c, enum run_figure f)
+{
+	return c->good.n ? cell_sum(c, f) / (double)c->good.n : NAN;
+}
+
 /* boot_end() - index behind the last run of the boot that @from belongs to */
 static size_t boot_end(const struct cell *c, size_t from)
 {
@@ -306,15 +324,83 @@ static void half_widths(const struct cell *c, const struct cell *no_load,
 	free(ratio);
 }
 
+/* boot_means() - each boot's own mean Time; owned by the caller */
+static double *boot_means(const struct cell *c, size_t *n)
+{
+	double *v = xcalloc((c ? c->good.n : 0) + 1, sizeof(double));
+
+	*n = 0;
+	for (size_t i = 0; c && i < c->good.n; i = boot_end(c, i))
+		v[(*n)++] = range_mean(c, i, boot_end(c, i) - i, sample_time_s);
+	return v;
+}
+
+static bool is_exact(const struct cell *c)
+{
+	const char *accel = c->good.n ? json_string_value(json_object_get(
+		c->good.v[0].boot->context, "accel")) : NULL;
+
+	return accel && strcmp(accel, "exact") == 0;
+}
+
+/* marginal() - nothing is said where the difference may be none */
+static void marginal(const struct cell *c, const struct cell *no_load,
+		     struct cell_figures *f)
+{
+	size_t n, n0;
+	cleanup_free double *time = boot_means(c, &n);
+	cleanup_free double *base = boot_means(no_load, &n0);
+	double time0_s = no_load ? cell_mean(no_load, sample_time_s) : NAN;
+	double cost_s = f->time_s - time0_s;
+
+	f->marginal_noise_s = stats_welch_half_width(time, n, base, n0,
+						     CONFIDENCE);
+	if ((n < 2 || n0 < 2) && is_exact(c))
+		f->marginal_noise_s = EXACT_RESOLUTION * (f->time_s + time0_s);
+	f->marginal_per_s = f->loads > 0 && cost_s > f->marginal_noise_s ?
+			    f->loads / cost_s : NAN;
+}
+
+/* cpu_shares() - of all that /proc/stat counts; a kernel may not have it all */
+static void cpu_shares(const struct cell *c, struct cell_figures *f)
+{
+	double sum[FIG_CPU_STEAL_NS + 1], all = 0;
+
+	for (int fig = FIG_CPU_USER_NS; fig <= FIG_CPU_STEAL_NS; fig++) {
+		sum[fig] = cell_sum(c, (enum run_figure)fig);
+		all += isnan(sum[fig]) ? 0 : sum[fig];
+	}
+	all = all > 0 ? all / 100 : NAN;
+	f->user_pct = (sum[FIG_CPU_USER_NS] + sum[FIG_CPU_NICE_NS]) / all;
+	f->system_pct = (sum[FIG_CPU_SYSTEM_NS] + sum[FIG_CPU_IRQ_NS] +
+			 sum[FIG_CPU_SOFTIRQ_NS]) / all;
+	f->steal_pct = sum[FIG_CPU_STEAL_NS] / all;
+	f->idle_pct = sum[FIG_CPU_IDLE_NS] / all;
+	f->iowait_pct = sum[FIG_CPU_IOWAIT_NS] / all;
+}
+
+/* psi_share() - of the windows; PSI counts microseconds */
+static double psi_share(const struct cell *c, enum run_figure f)
+{
+	return 100 * 1e3 * cell_sum(c, f) / cell_sum(c, FIG_WALL_NS);
+}
+
+static void psi_shares(const struct cell *c, struct cell_figures *f)
+{
+	f->psi_cpu_pct = psi_share(c, FIG_PSI_CPU_SOME_US);
+	f->psi_memory_pct = psi_share(c, FIG_PSI_MEMORY_SOME_US);
+	f->psi_memory_full_pct = psi_share(c, FIG_PSI_MEMORY_FULL_US);
+	f->psi_io_pct = psi_share(c, FIG_PSI_IO_SOME_US);
+	f->psi_io_full_pct = psi_share(c, FIG_PSI_IO_FULL_US);
+}
+
 void cell_compute(const struct table *t, size_t load, size_t kernel,
 		  struct cell_figures *f)
 {
 	const struct cell *c = table_cell(t, load, kernel);
 	const struct cell *no_load = table_no_load(t, kernel);
-	double n = c->good.n ? (double)c->good.n : NAN;
 	double job = cell_mean(c, sample_job_s);
 	double burden = cell_mean(c, sample_load_s);
-	double cpu = 0;
 
 	*f = (struct cell_figures) { .runs = c->good.n };
 	half_widths(c, no_load, f);
@@ -325,15 +411,10 @@ void cell_compute(const struct table *t, size_t load, size_t kernel,
 	f->lcpu_pct = 100 * burden / f->time_s;
 	f->ratio = no_load ? f->time_s / cell_mean(no_load, sample_time_s)
 			   : NAN;
-	for (int fig = FIG_CPU_USER_NS; fig <= FIG_CPU_STEAL_NS; fig++) {
-		double sum = cell_sum(c, (enum run_figure)fig);
-
-		cpu += isnan(sum) ? 0 : sum;
-	}
-	f->idle_pct = cpu > 0 ? 100 * cell_sum(c, FIG_CPU_IDLE_NS) / cpu : NAN;
-	f->iowait_pct = cpu > 0 ? 100 * cell_sum(c, FIG_CPU_IOWAIT_NS) / cpu
-				: NAN;
-	f->swap_in_pages = cell_sum(c, FIG_VM_PSWPIN) / n;
-	f->swap_out_pages = cell_sum(c, FIG_VM_PSWPOUT) / n;
+	marginal(c, no_load, f);
+	cpu_shares(c, f);
+	psi_shares(c, f);
+	f->swap_in_pages = cell_figure(c, FIG_VM_PSWPIN);
+	f->swap_out_pages = cell_figure(c, FIG_VM_PSWPOUT);
 	f->job_pct = job + burden > 0 ? 100 * job / (job + burden) : NAN;
 }

@@ -55,6 +55,9 @@ void table_make(struct table *t, struct boot_records *boots);
 void table_free(struct table *t);
 const struct cell *table_cell(const struct table *t, size_t load,
 			      size_t kernel);
+/* table_load_run() - a run that tells the load's unit and size: the first good
+ * one that does, or NULL */
+const struct run_record *table_load_run(const struct table *t, size_t load);
 /* table_no_load() - the same kernel's no_load cell, or NULL */
 const struct cell *table_no_load(const struct table *t, size_t kernel);
 
@@ -69,6 +72,16 @@ double sample_figure(const struct sample *s, enum run_figure f);
  * has it not */
 double cell_mean(const struct cell *c, double (*of)(const struct sample *s));
 
+/* cell_figure() - mean of one of RUN_END's figures; NAN as above */
+double cell_figure(const struct cell *c, enum run_figure f);
+
+/*
+ * How much of a Time moves when nothing but a byte of the image changes, in
+ * exact mode: up to 0.5 % was measured. A figure of one boot is exact and yet
+ * says no more than that about the kernel.
+ */
+#define EXACT_RESOLUTION 0.005
+
 /**
  * struct cell_figures - exact derived figures of a cell
  * @boots: boots with a good run
@@ -77,9 +90,18 @@ double cell_mean(const struct cell *c, double (*of)(const struct sample *s));
  * @cpu_pct: the job's CPU time / Time, in %
  * @loads: mean of the Loads done in the window
  * @loads_per_s: Loads / Time
+ * @marginal_per_s: Con Kolivas's rate, Loads / (Time - no_load Time): the load's
+ *	work in each second that it costs the job. NAN where that difference is
+ *	not above @marginal_noise_s
+ * @marginal_noise_s: half-width of the 95 % confidence interval of Time - no_load
+ *	Time (Welch), from two boots each on. With fewer: in exact mode
+ *	EXACT_RESOLUTION of both Times; else NAN, since one boot does not tell
  * @lcpu_pct: the load's CPU time in the window / Time, in %
  * @ratio: Time / the same kernel's no_load Time
- * @idle_pct, @iowait_pct: of all CPUs' time in the window
+ * @user_pct, ... @iowait_pct: of all CPUs' time in the window; user with nice,
+ *	system with interrupts
+ * @psi_cpu_pct, ...: share of the window in which some task, or all at once
+ *	(full), waited for it
  * @swap_in_pages, @swap_out_pages: mean of the pages in the window
  * @job_pct: the job's share of the CPU time of job and load
  * @time_hw_s, @loads_per_s_hw, @ratio_hw: half-widths of the 95 % confidence
@@ -96,7 +118,10 @@ struct cell_figures {
 	double loads, loads_per_s, loads_per_s_hw;
 	double lcpu_pct;
 	double ratio, ratio_hw;
-	double idle_pct, iowait_pct;
+	double marginal_per_s, marginal_noise_s;
+	double user_pct, system_pct, steal_pct, idle_pct, iowait_pct;
+	double psi_cpu_pct, psi_memory_pct, psi_memory_full_pct;
+	double psi_io_pct, psi_io_full_pct;
 	double swap_in_pages, swap_out_pages;
 	double job_pct;
 };
