@@ -25,6 +25,9 @@ static int check_size(const struct profile *p, const struct plan_load *l,
 	if (!d->present)
 		return error_set(err, 0, "load '%s' works on a second disk, and profile '%s' has none: add a section [disk other], or leave the load out",
 				 l->name, p->name);
+	/* The others need a disk, but what they write is as large as the tree */
+	if (!ops->size_unit || strcmp(ops->size_unit, "bytes"))
+		return 0;
 	if (size + WORK_ROOM > d->size)
 		return error_set(err, 0, "load '%s' writes a file of %llu MiB, but the %s disk of profile '%s' has only %llu MiB: make [disk %s] size larger, or give [size] %s in the plan",
 				 l->name, (unsigned long long)(size >> 20), name,

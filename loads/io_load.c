@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * io_load.c - zeros over a file of RAM size, again and again
+ * io_load.c - zeros over a file of RAM size, again and again, on the job's own
+ * disk (io_load) or on another one (io_other)
  *
  * Open and truncate, write in blocks of st_blksize up to the size, close,
  * repeat; no fsync, so that the page cache fills with dirty pages as fast as
@@ -10,120 +11,64 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#define IO_FILE "io_load.data"
-#define BLOCK_MAX (1u << 20)	/* some network file systems say far more */
+#include "loads/files.h"
 
-struct io_file {
-	char path[4096];
-	uint64_t size;		/* bytes */
-	char *zeros;
-	size_t block;		/* bytes of @zeros */
-};
+#define IO_FILE "io_load.data"
 
 static uint64_t file_size(const struct load_args *a)
 {
 	return a->size != 0 ? a->size : a->mem;
 }
 
-/* One buffer for all files; the file system says how large its blocks are */
-static int get_block(const struct load_args *a, struct io_file *f, int fd)
+static int fill(const struct load_args *a, const struct block *zeros, int fd,
+		const char *path)
 {
-	struct stat st;
+	uint64_t left = file_size(a);
 
-	if (f->zeros != NULL)
-		return 0;
-	if (fstat(fd, &st) != 0)
-		return load_fail(a->shared, errno, "stat '%s'", f->path);
-	f->block = st.st_blksize > 0 ? (size_t)st.st_blksize : 4096;
-	if (f->block > BLOCK_MAX)
-		f->block = BLOCK_MAX;
-	f->zeros = calloc(1, f->block);
-	if (f->zeros == NULL)
-		return load_fail(a->shared, errno, "get %zu bytes", f->block);
-	/* Real pages, not the kernel's one page of zeros */
-	memset(f->zeros, 0, f->block);
-	return 0;
-}
+	while (left > 0 && !load_stopped(a)) {
+		size_t want = left < zeros->size ? (size_t)left : zeros->size;
 
-static int fill(const struct load_args *a, const struct io_file *f, int fd)
-{
-	uint64_t done = 0;
-
-	while (done < f->size && !load_stopped(a)) {
-		size_t want = f->block;
-		ssize_t n;
-
-		if (want > f->size - done)
-			want = (size_t)(f->size - done);
-		n = write(fd, f->zeros, want);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return load_fail(a->shared, n < 0 ? errno : EIO,
-				"write '%s' at %" PRIu64 " of %" PRIu64 " bytes",
-				f->path, done, f->size);
-		done += (uint64_t)n;
-		load_progress(a, (uint64_t)n);
+		/* A full disk ends here, and with it the run */
+		if (write_all(a, fd, path, zeros->data, want, true) != 0)
+			return -1;
+		left -= want;
 	}
 	return 0;
 }
 
-static int write_once(const struct load_args *a, struct io_file *f)
+static int write_once(const struct load_args *a, struct block *zeros,
+		      const char *path)
 {
-	int fd = open(f->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	int ret;
 
 	if (fd < 0)
-		return load_fail(a->shared, errno, "open '%s'", f->path);
-	ret = get_block(a, f, fd);
+		return load_fail(a->shared, errno, "open '%s'", path);
+	ret = block_get(a, zeros, fd, path);
 	if (ret == 0)
-		ret = fill(a, f, fd);
+		ret = fill(a, zeros, fd, path);
 	if (close(fd) != 0)
-		ret = load_fail(a->shared, errno, "close '%s'", f->path);
-	return ret;
-}
-
-/* Leaves the disk as it was found, with nothing left for the next run to write */
-static int tidy_up(const struct load_args *a, const struct io_file *f)
-{
-	int dir, ret = 0;
-
-	if (unlink(f->path) != 0 && errno != ENOENT)
-		ret = load_fail(a->shared, errno, "remove '%s'", f->path);
-	dir = open(a->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return load_fail(a->shared, errno, "open '%s'", a->dir);
-	if (syncfs(dir) != 0)
-		ret = load_fail(a->shared, errno, "sync '%s'", a->dir);
-	if (close(dir) != 0)
-		ret = load_fail(a->shared, errno, "close '%s'", a->dir);
+		ret = load_fail(a->shared, errno, "close '%s'", path);
 	return ret;
 }
 
 static int run(const struct load_args *a)
 {
-	struct io_file f = { .size = file_size(a) };
-	int n = snprintf(f.path, sizeof(f.path), "%s/%s", a->dir, IO_FILE);
+	struct block zeros = { 0 };
+	char path[PATH_MAX];
 	int ret = 0;
 
-	if (n < 0 || (size_t)n >= sizeof(f.path))
-		return load_fail(a->shared, ENAMETOOLONG, "'%.200s'", a->dir);
-	if (f.size == 0)
-		return load_fail(a->shared, EINVAL, "io_load of 0 bytes");
+	if (load_path(a, IO_FILE, path) != 0)
+		return -1;
+	if (file_size(a) == 0)
+		return load_fail(a->shared, EINVAL, "a file of 0 bytes");
 
 	while (ret == 0 && !load_stopped(a))
-		ret = write_once(a, &f);
-	if (tidy_up(a, &f) != 0)
-		ret = -1;
-	free(f.zeros);
-	return ret;
+		ret = write_once(a, &zeros, path);
+	block_free(&zeros);
+	return tidy_up(a, IO_FILE) != 0 ? -1 : ret;
 }
 
 const struct load_ops io_load_ops = {
@@ -134,4 +79,14 @@ const struct load_ops io_load_ops = {
 	.per_load = file_size,
 	.run = run,
 	.work_disk = true,
+};
+
+const struct load_ops io_other_ops = {
+	.name = "io_other",
+	.unit = "file of RAM size written on the other disk",
+	.size_unit = "bytes",
+	.size = file_size,
+	.per_load = file_size,
+	.run = run,
+	.other_disk = true,
 };

@@ -10,7 +10,12 @@
 extern const struct load_ops no_load_ops;
 extern const struct load_ops cacherun_ops;
 extern const struct load_ops process_load_ops;
+extern const struct load_ops ctar_load_ops;
+extern const struct load_ops xtar_load_ops;
 extern const struct load_ops io_load_ops;
+extern const struct load_ops io_other_ops;
+extern const struct load_ops read_load_ops;
+extern const struct load_ops list_load_ops;
 
 extern const struct job_ops job_quick_1_ops;
 

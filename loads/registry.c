@@ -16,7 +16,12 @@ static const struct load_ops *const loads[] = {
 	&no_load_ops,
 	&cacherun_ops,
 	&process_load_ops,
+	&ctar_load_ops,
+	&xtar_load_ops,
 	&io_load_ops,
+	&io_other_ops,
+	&read_load_ops,
+	&list_load_ops,
 };
 
 static const struct job_ops *const jobs[] = {
