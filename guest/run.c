@@ -139,10 +139,11 @@ static void check_load(struct window *w, struct run_result *r)
 		child_wait(list, 0);
 	/* Said by the load before it ended, so look once more */
 	err = err ? err : failed_errno(w);
-	if (err)
-		judge_failure(w, r, err);
-	else if (w->load_child.ended && oom_kills() > w->oom_kills)
+	/* A load that lost one of its processes to it calls that a failure */
+	if ((err || w->load_child.ended) && oom_kills() > w->oom_kills)
 		judge(r, "oom", "the kernel ran out of memory and killed the load");
+	else if (err)
+		judge_failure(w, r, err);
 	else if (w->load_child.ended)
 		judge(r, "load-failed", "%s ended by itself, status %d",
 		      w->run->load->name, child_exit_code(&w->load_child));
@@ -462,13 +463,17 @@ static int do_run(struct window *w, struct run_result *r, struct fail *f)
 
 static void set_deadline(struct guest *g, const struct run *run)
 {
+	const struct load_args a = {
+		.cpus = g->plan.cpus, .mem = g->plan.mem,
+		.size = guest_plan_size(&g->plan, run->load->name),
+	};
 	char phase[128];
 
 	snprintf(phase, sizeof(phase), "run %u, %s", run->number,
 		 run->load->name);
-	guest_deadline(g, JOB_PREPARE_S + LOAD_PREPARE_S + PROOF_S +
-		       g->plan.lead_ms / 1000 + g->plan.run_timeout_s + STOP_S +
-		       MARGIN_S, phase);
+	guest_deadline(g, JOB_PREPARE_S + LOAD_PREPARE_S +
+		       proof_s(run->load, &a) + g->plan.lead_ms / 1000 +
+		       g->plan.run_timeout_s + STOP_S + MARGIN_S, phase);
 }
 
 int run_one(struct guest *g, const struct run *run, struct run_result *result,
