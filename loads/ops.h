@@ -16,6 +16,8 @@ extern const struct load_ops io_load_ops;
 extern const struct load_ops io_other_ops;
 extern const struct load_ops read_load_ops;
 extern const struct load_ops list_load_ops;
+extern const struct load_ops mem_load_ops;
+extern const struct load_ops dbench_load_ops;
 
 extern const struct job_ops job_quick_1_ops;
 

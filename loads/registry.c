@@ -22,6 +22,8 @@ static const struct load_ops *const loads[] = {
 	&io_other_ops,
 	&read_load_ops,
 	&list_load_ops,
+	&mem_load_ops,
+	&dbench_load_ops,
 };
 
 static const struct job_ops *const jobs[] = {

@@ -62,6 +62,8 @@ static void test_registry(void **state)
 		{ "io_other", true, false, false, false, true, "bytes" },
 		{ "read_load", true, false, true, true, false, "bytes" },
 		{ "list_load", true, false, true, false, false, NULL },
+		{ "mem_load", true, false, false, false, false, "bytes" },
+		{ "dbench_load", true, false, false, true, false, "clients" },
 	};
 	struct load_shared shared = { .per_load = 1 };
 	struct load_args a = { .shared = &shared, .cpus = 1, .mem = 64 << 20 };
