@@ -151,6 +151,15 @@ static int wait_for_node(const char *path, struct fail *f)
 	return fail_set(f, errno, "wait for '%s'", path);
 }
 
+/* The first open of the running device looks for a partition table and forgets
+ * what was added by hand: let that be over before */
+static int scan_partitions(const char *path, struct fail *f)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? fail_set(f, errno, "open '%s'", path) : 0;
+}
+
 static int add_partition(int nbd, const char *disk, int number,
 			 const struct spindle_part *part, struct disk *d,
 			 struct fail *f)
@@ -258,7 +267,7 @@ int spindle_start(struct spindle *s, unsigned int number,
 				"driver (CONFIG_BLK_DEV_NBD)", path);
 	if (make_map(&map, disks, roles, f) != 0 ||
 	    start_processes(s, &map, nbd, name, f) != 0 ||
-	    limit_queue(name, f) != 0)
+	    limit_queue(name, f) != 0 || scan_partitions(path, f) != 0)
 		return -1;
 	for (; *roles != DISK_ROLES; roles++) {
 		struct disk *d = &disks[*roles];

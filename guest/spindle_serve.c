@@ -135,7 +135,7 @@ int spindle_serve_one(struct spindle_map *map, void *buf)
 	/* It has waited since the last one was done, or comes just now */
 	bool queued = is_pending(map->sock);
 	struct nbd_request req;
-	uint64_t off, came, done;
+	uint64_t off, came;
 	uint32_t type, len;
 	bool write;
 	int got = get(map->sock, &req, sizeof(req));
@@ -144,8 +144,8 @@ int spindle_serve_one(struct spindle_map *map, void *buf)
 	if (got != 1)
 		return got;
 	came = clock_ns();
-	if (queued && map->model.free_ns < came)
-		came = map->model.free_ns;
+	if (queued && map->done_ns)
+		came = map->done_ns;
 	type = ntohl(req.type) & 0xffff;
 	off = be64toh(req.from);
 	len = ntohl(req.len);
@@ -163,8 +163,8 @@ int spindle_serve_one(struct spindle_map *map, void *buf)
 		return got;
 	/* The data moves in no time at all, before the moment that counts */
 	failed = move(map, buf, off, len, write);
-	done = disk_model_serve(&map->model, came, off, len, write);
-	sleep_until(done);
+	map->done_ns = disk_model_serve(&map->model, came, off, len, write);
+	sleep_until(map->done_ns);
 	return answer(map, &req, failed, buf, write ? 0 : len);
 }
 

@@ -23,12 +23,14 @@ struct spindle_part {
 /**
  * struct spindle_map - a spindle
  * @sock: to the kernel, which speaks the network block device's protocol
+ * @done_ns: when the last request was done, 0: there was none
  */
 struct spindle_map {
 	struct disk_model model;
 	struct spindle_part parts[DISK_ROLES];
 	int nparts;
 	int sock;
+	uint64_t done_ns;
 };
 
 /* spindle_serve() - answer requests until the kernel closes the socket */

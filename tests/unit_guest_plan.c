@@ -44,7 +44,7 @@ static void test_all_keys(void **state)
 	struct fail f;
 
 	(void)state;
-	assert_int_equal(parse(GOOD "io.work=1,2,3,4\nio.swap=0,0,0,9\n"
+	assert_int_equal(parse(GOOD "spindle.main=1,2,3,4,5\nspindle.other=0,0,0,0,9\n"
 			       "size.io_load=42\nrun=no_load\nrun=io_load\n"
 			       "run=io_load\n", &p, &f), 0);
 	assert_int_equal(p.cpus, 2);
@@ -56,12 +56,14 @@ static void test_all_keys(void **state)
 	assert_int_equal(p.lead_ms, 3000);
 	assert_int_equal(p.run_timeout_s, 1800);
 	assert_int_equal(p.sample_ms, 0);
-	assert_int_equal(p.io_work.rbps, 1);
-	assert_int_equal(p.io_work.wbps, 2);
-	assert_int_equal(p.io_work.riops, 3);
-	assert_int_equal(p.io_work.wiops, 4);
-	assert_int_equal(p.io_other.rbps, 0);
-	assert_int_equal(p.io_swap.wiops, 9);
+	assert_int_equal(p.main_spindle.rbps, 1);
+	assert_int_equal(p.main_spindle.wbps, 2);
+	assert_int_equal(p.main_spindle.seek_us, 3);
+	assert_int_equal(p.main_spindle.settle_us, 4);
+	assert_int_equal(p.main_spindle.rotation_us, 5);
+	assert_int_equal(p.other_spindle.rotation_us, 9);
+	assert_true(guest_plan_modelled(&p.main_spindle));
+	assert_true(guest_plan_modelled(&p.other_spindle));
 	assert_int_equal(guest_plan_size(&p, "io_load"), 42);
 	assert_int_equal(guest_plan_size(&p, "no_load"), 0);
 	assert_int_equal(p.nruns, 3);
@@ -102,9 +104,10 @@ static void test_refusals(void **state)
 	expect_refusal(GOOD "colour=red\n", "line 11: unknown key 'colour'");
 	expect_refusal(GOOD "cpus=2\n", "line 11: 'cpus' is given twice");
 	expect_refusal(GOOD "nonsense\n", "line 11: 'nonsense' is no key=value");
-	expect_refusal(GOOD "io.work=1,2,3\n", "RBPS,WBPS,RIOPS,WIOPS");
-	expect_refusal(GOOD "io.work=1,2,3,4,5\n", "RBPS,WBPS,RIOPS,WIOPS");
-	expect_refusal(GOOD "io.work=1,,3,4\n", "RBPS,WBPS,RIOPS,WIOPS");
+	expect_refusal(GOOD "spindle.main=1,2,3,4\n", "RBPS,WBPS,SEEK_US");
+	expect_refusal(GOOD "spindle.main=1,2,3,4,5,6\n", "RBPS,WBPS,SEEK_US");
+	expect_refusal(GOOD "spindle.main=1,,3,4,5\n", "RBPS,WBPS,SEEK_US");
+	expect_refusal(GOOD "spindle.main=1,2,10000001,4,5\n", "RBPS,WBPS,SEEK_US");
 	expect_refusal(GOOD "size.=1\n", "names no load");
 	expect_refusal(GOOD "size.x=1\nsize.x=1\n", "given twice");
 	expect_refusal(GOOD "size.x=-1\n", "a number expected");

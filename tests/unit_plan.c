@@ -225,14 +225,15 @@ static void guest_plan_is_the_same_for_all_kernels(void **state)
 	e.profile.cpus = 1;
 	e.profile.memory = 160 << 20;
 	e.profile.work = (struct profile_disk){
-		.present = true, .size = 1 << 20, .wbps = 1000 };
+		.present = true, .size = 1 << 20, .wbps = 1000,
+		.seek_us = 8500, .settle_us = 1000, .rpm = 7200 };
 	p.jobs = 4;
 	a = guest_plan(&e, &first);
 	b = guest_plan(&e, &second);
 	assert_string_equal(a, b);
 	assert_string_equal(a, "format=1\ncpus=1\nmem=167772160\nexact=1\njob=quick-1\n"
 		"jobs=4\nseed=1\nlead_ms=3000\nrun_timeout_s=1800\nsample_ms=0\n"
-		"io.system=0,1000,0,0\nio.work=0,1000,0,0\nrun=no_load\nrun=no_load\nrun=io_load\n");
+		"spindle.main=0,1000,8500,1000,8333\nrun=no_load\nrun=no_load\nrun=io_load\n");
 	plan_free(&p);
 }
 
