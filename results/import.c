@@ -18,7 +18,6 @@
 
 #define FILE_MAX_BYTES ((size_t)64 << 20)
 #define NAME_MAX_BYTES 200
-#define DOCUMENT_MAGIC "kontest-import 1"
 
 const char *import_figure_name(enum import_figure f)
 {
@@ -70,6 +69,13 @@ void import_free(struct import *imp)
 	*imp = (struct import){ 0 };
 }
 
+void imports_clear(struct imports *v)
+{
+	for (size_t i = 0; i < v->n; i++)
+		import_free(&v->v[i]);
+	imports_free(v);
+}
+
 size_t import_rows_total(const struct import *imp)
 {
 	size_t n = 0;
@@ -92,7 +98,7 @@ void import_print(const struct import *imp, struct buf *b)
 
 void import_document(const struct import *imp, struct buf *b)
 {
-	buf_printf(b, DOCUMENT_MAGIC "\nname: %s\n\n", imp->name);
+	buf_printf(b, IMPORT_MAGIC "\nname: %s\n\n", imp->name);
 	import_print(imp, b);
 }
 
@@ -168,7 +174,7 @@ static int check_name(const char *name, struct error *err)
  * file's own */
 static char *find_name(const char *path, const char *text, const char *name)
 {
-	bool ours = str_starts(text, DOCUMENT_MAGIC "\n");
+	bool ours = str_starts(text, IMPORT_MAGIC "\n");
 	const char *slash = strrchr(path, '/');
 	char *field;
 

@@ -91,6 +91,7 @@ struct import {
 	struct import_tables tables;
 	size_t quoted;
 };
+DEFINE_VECTOR(imports, struct import)
 
 /**
  * import_parse() - find and read the tables of a text
@@ -116,6 +117,7 @@ int import_parse(const char *path, struct buf *text, const char *name,
 int import_read(const char *path, const char *name, struct import *imp,
 		struct error *err);
 void import_free(struct import *imp);
+void imports_clear(struct imports *v);
 
 /* import_rows_total() - rows of all tables */
 size_t import_rows_total(const struct import *imp);
@@ -123,10 +125,13 @@ size_t import_rows_total(const struct import *imp);
 /* import_print() - the tables as they were printed, to the byte */
 void import_print(const struct import *imp, struct buf *b);
 
+/* IMPORT_MAGIC - first line of a document */
+#define IMPORT_MAGIC "kontest-import 1"
+
 /**
  * import_document() - what the store keeps of an import
  * @imp: it
- * @b: gets a line "kontest-import 1", a line "name: ...", an empty line, and
+ * @b: gets a line IMPORT_MAGIC, a line "name: ...", an empty line, and
  *	import_print(); import_parse() reads it back
  */
 void import_document(const struct import *imp, struct buf *b);

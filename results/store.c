@@ -16,15 +16,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <sqlite3.h>
-
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
 #include "results/columns.h"
 #include "results/journal_file.h"
 #include "results/record.h"
+#include "results/store_db.h"
 
-#define STORE_SCHEMA 1
+#define STORE_SCHEMA 2
 #define STORE_APPLICATION 0x4b4f4e54	/* "KONT", in the database's header */
 #define STORE_WAIT_MS 30000
 
@@ -45,21 +44,19 @@ static const char schema[] =
 	"PRAGMA application_id = 0x4b4f4e54;"
 	"PRAGMA user_version = 1;";
 
-struct store {
-	sqlite3 *db;
-	char *path;
-	char *journals;
-};
+/* what schema 2 has more */
+static const char schema_2[] =
+	"CREATE TABLE import ("
+	" id TEXT PRIMARY KEY,"			/* SHA-256 of the document */
+	" name TEXT NOT NULL,"
+	" printed TEXT NOT NULL,"		/* SHA-256 of the tables alone */
+	" tables INTEGER NOT NULL,"
+	" kernels INTEGER NOT NULL"		/* rows of all tables */
+	") WITHOUT ROWID;"
+	"PRAGMA user_version = 2;";
 
-static void stmt_finalizep(sqlite3_stmt **st)
-{
-	sqlite3_finalize(*st);
-}
 
-#define cleanup_stmt CLEANUP(stmt_finalizep)
-
-/* db_error() - what went wrong with the index, and what to do about it */
-static int db_error(const struct store *s, const char *what, struct error *err)
+int store_db_error(const struct store *s, const char *what, struct error *err)
 {
 	int code = s->db ? sqlite3_errcode(s->db) : SQLITE_NOMEM;
 	const char *text = s->db ? sqlite3_errmsg(s->db) : "out of memory";
@@ -87,11 +84,11 @@ static int db_error(const struct store *s, const char *what, struct error *err)
 	}
 }
 
-static int db_exec(struct store *s, const char *sql, const char *what,
-		   struct error *err)
+int store_db_exec(struct store *s, const char *sql, const char *what,
+		  struct error *err)
 {
 	if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-		return db_error(s, what, err);
+		return store_db_error(s, what, err);
 	return 0;
 }
 
@@ -102,7 +99,7 @@ static int db_int(struct store *s, const char *sql, int64_t *out,
 
 	if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK ||
 	    sqlite3_step(st) != SQLITE_ROW)
-		return db_error(s, "read", err);
+		return store_db_error(s, "read", err);
 	*out = sqlite3_column_int64(st, 0);
 	return 0;
 }
@@ -127,7 +124,7 @@ static int go_wal(struct store *s, struct error *err)
 		if (rc == SQLITE_OK)
 			return 0;
 		if (!db_busy(s) || waited_ms >= STORE_WAIT_MS)
-			return db_error(s, "open", err);
+			return store_db_error(s, "open", err);
 		nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
 	}
 }
@@ -141,14 +138,19 @@ static int check_schema(struct store *s, struct error *err)
 	    db_int(s, "PRAGMA application_id", &application, err) ||
 	    db_int(s, "SELECT count(*) FROM sqlite_master", &tables, err))
 		return -1;
-	if (tables == 0 && version == 0)
-		return db_exec(s, schema, "make the tables", err);
+	if (tables == 0 && version == 0) {
+		if (store_db_exec(s, schema, "make the tables", err))
+			return -1;
+		return store_db_exec(s, schema_2, "make the tables", err);
+	}
 	if (application != STORE_APPLICATION)
 		return error_set(err, 0, "store '%s': an SQLite database, but not a store of kontest: name another with --store",
 				 s->path);
 	if (version > STORE_SCHEMA)
 		return error_set(err, 0, "store '%s': made by a newer kontest (schema %lld, this one knows %d): use that one or name another with --store",
 				 s->path, (long long)version, STORE_SCHEMA);
+	if (version == 1)
+		return store_db_exec(s, schema_2, "bring up to date", err);
 	return 0;
 }
 
@@ -159,15 +161,15 @@ static int open_index(struct store *s, struct error *err)
 				 NULL);
 
 	if (rc != SQLITE_OK)
-		return db_error(s, "open", err);
+		return store_db_error(s, "open", err);
 	sqlite3_busy_timeout(s->db, STORE_WAIT_MS);
 	/* WAL first: it also finds out whether this is a database at all. */
 	if (go_wal(s, err) ||
-	    db_exec(s, "PRAGMA synchronous = FULL", "open", err) ||
-	    db_exec(s, "BEGIN IMMEDIATE", "lock", err) ||
+	    store_db_exec(s, "PRAGMA synchronous = FULL", "open", err) ||
+	    store_db_exec(s, "BEGIN IMMEDIATE", "lock", err) ||
 	    check_schema(s, err))
 		return -1;
-	return db_exec(s, "COMMIT", "make the tables", err);
+	return store_db_exec(s, "COMMIT", "make the tables", err);
 }
 
 int store_open(const char *path, struct store **out, struct error *err)
@@ -180,6 +182,7 @@ int store_open(const char *path, struct store **out, struct error *err)
 	*out = NULL;
 	s->path = xstrdup(path);
 	s->journals = xasprintf("%s/journals", dir);
+	s->imports = xasprintf("%s/imports", dir);
 	if (make_dirs(s->journals, err)) {
 		error_prefix(err, "store '%s'", path);
 	} else if (!open_index(s, err)) {
@@ -197,6 +200,7 @@ void store_close(struct store *s)
 	sqlite3_close(s->db);
 	free(s->path);
 	free(s->journals);
+	free(s->imports);
 	free(s);
 }
 
@@ -219,7 +223,7 @@ static int insert_boot(struct store *s, const struct boot_record *b,
 			      SQLITE_STATIC) ||
 	    sqlite3_bind_int64(st, 9, b->started_us) ||
 	    sqlite3_step(st) != SQLITE_DONE)
-		return db_error(s, "add a boot", err);
+		return store_db_error(s, "add a boot", err);
 	return 0;
 }
 
@@ -268,7 +272,7 @@ int store_add(struct store *s, const char *journal, char id[SHA256_HEX],
 	return 0;
 }
 
-static bool is_id(const char *name)
+bool store_is_id(const char *name)
 {
 	return strlen(name) == SHA256_HEX - 1 &&
 	       strspn(name, "0123456789abcdef") == SHA256_HEX - 1;
@@ -304,19 +308,21 @@ static int rebuild_rows(struct store *s, DIR *dir, struct error *err)
 {
 	const struct dirent *de;
 
-	if (db_exec(s, "DELETE FROM boot", "empty", err))
+	if (store_db_exec(s, "DELETE FROM boot", "empty", err))
 		return -1;
 	while ((de = readdir(dir))) {
 		CLEANUP(boot_record_free) struct boot_record b = { 0 };
 		cleanup_free char *path = NULL;
 
-		if (!is_id(de->d_name))
+		if (!store_is_id(de->d_name))
 			continue;
 		path = xasprintf("%s/%s", s->journals, de->d_name);
 		if (!store_load(path, &b) && insert_boot(s, &b, err))
 			return -1;
 	}
-	return db_exec(s, "COMMIT", "rebuild", err);
+	if (store_rebuild_imports(s, err))
+		return -1;
+	return store_db_exec(s, "COMMIT", "rebuild", err);
 }
 
 int store_rebuild(struct store *s, struct error *err)
@@ -326,7 +332,7 @@ int store_rebuild(struct store *s, struct error *err)
 	if (!dir)
 		return error_set(err, errno, "open directory '%s'",
 				 s->journals);
-	if (db_exec(s, "BEGIN IMMEDIATE", "lock", err))
+	if (store_db_exec(s, "BEGIN IMMEDIATE", "lock", err))
 		return -1;
 	if (rebuild_rows(s, dir, err)) {
 		/* The old rows come back; a failure of that adds nothing. */
@@ -350,11 +356,11 @@ static int run_ids(struct store *s, const char *prefix, int limit,
 	if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK ||
 	    sqlite3_bind_text(st, 1, prefix, -1, SQLITE_STATIC) ||
 	    sqlite3_bind_int(st, 2, limit))
-		return db_error(s, "read", err);
+		return store_db_error(s, "read", err);
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW)
 		strings_add(ids, xstrdup((const char *)
 					 sqlite3_column_text(st, 0)));
-	return rc == SQLITE_DONE ? 0 : db_error(s, "read", err);
+	return rc == SQLITE_DONE ? 0 : store_db_error(s, "read", err);
 }
 
 int store_find(struct store *s, const char *prefix,
@@ -374,7 +380,7 @@ int store_find(struct store *s, const char *prefix,
 			return -1;
 		return error_set(err, 0, "no run in store '%s' begins with '%s'%s%s",
 				 s->path, prefix, all.n ? "; the newest is " :
-				 "; it is empty", all.n ? all.v[0] : "");
+				 "; it holds no run", all.n ? all.v[0] : "");
 	}
 	if (ids.n > 1 && prefix)
 		return error_set(err, 0, "'%s' is the beginning of several runs: %s, %s%s: give more of it",
@@ -398,12 +404,12 @@ int store_boots(struct store *s, const char *run_id, struct strings *paths,
 
 	if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK ||
 	    sqlite3_bind_text(st, 1, run_id, -1, SQLITE_STATIC))
-		return db_error(s, "read", err);
+		return store_db_error(s, "read", err);
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW)
 		strings_add(paths, xasprintf("%s/%s", s->journals,
 					     sqlite3_column_text(st, 0)));
 	if (rc != SQLITE_DONE)
-		return db_error(s, "read", err);
+		return store_db_error(s, "read", err);
 	if (paths->n == before)
 		return error_set(err, 0, "no run '%s' in store '%s'", run_id,
 				 s->path);
@@ -440,11 +446,13 @@ int store_list(struct store *s, FILE *out, struct error *err)
 	int rc;
 
 	if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK)
-		return db_error(s, "read", err);
+		return store_db_error(s, "read", err);
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW)
 		list_row(st, out);
 	if (rc != SQLITE_DONE)
-		return db_error(s, "read", err);
+		return store_db_error(s, "read", err);
+	if (store_list_imports(s, out, err))
+		return -1;
 	if (fflush(out) || ferror(out))
 		return error_set(err, errno, "print the list of runs");
 	return 0;
