@@ -19,29 +19,87 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static int report(struct store *s, const char *prefix, const char *format,
-		  bool list, struct error *err)
-{
+/* struct sources - what the arguments name: at most one run, and imports */
+struct sources {
+	bool own;
 	char run_id[UUID_TEXT];
+	struct strings imports;
+};
+
+static void sources_clear(struct sources *src)
+{
+	strings_clear(&src->imports);
+}
+
+static int add_source(struct store *s, const char *arg, struct sources *src,
+		      struct error *err)
+{
+	char import[SHA256_HEX];
+	int found = store_find_import(s, arg, import, err);
+
+	if (found < 0)
+		return -1;
+	if (found) {
+		for (size_t i = 0; i < src->imports.n; i++)
+			if (!strcmp(src->imports.v[i], import))
+				return error_set(err, 0, "import '%s' is named twice",
+						 arg);
+		strings_add(&src->imports, xstrdup(import));
+		return 0;
+	}
+	if (src->own)
+		return error_set(err, 0, "one run at a time, beside any number of imports: '%s' is no import; 'kontest report --list' lists them",
+				 arg);
+	src->own = true;
+	if (store_find(s, arg, src->run_id, err) < 0)
+		return error_add(err, "; no import is named so either, 'kontest report --list' lists all");
+	return 0;
+}
+
+static int find_sources(struct store *s, char **args, struct sources *src,
+			struct error *err)
+{
+	if (!*args) {
+		src->own = true;
+		return store_find(s, NULL, src->run_id, err);
+	}
+	for (; *args; args++)
+		if (add_source(s, *args, src, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int fingerprint(struct store *s, const struct sources *src,
+		       struct error *err)
+{
+	CLEANUP(buf_free) struct buf text = { 0 };
+
+	if (!src->own || src->imports.n)
+		return error_set(err, 0, "a fingerprint is of one run: imports have none");
+	if (fingerprint_text(s, src->run_id, &text, err) < 0)
+		return -1;
+	fputs(text.data, stdout);
+	return 0;
+}
+
+static int report(struct store *s, char **args, const char *format, bool list,
+		  struct error *err)
+{
+	CLEANUP(sources_clear) struct sources src = { 0 };
 
 	if (list)
 		return store_list(s, stdout, err);
-	if (store_find(s, prefix, run_id, err) < 0)
+	if (find_sources(s, args, &src, err) < 0)
 		return -1;
-	if (!strcmp(format, FINGERPRINT)) {
-		CLEANUP(buf_free) struct buf text = { 0 };
-
-		if (fingerprint_text(s, run_id, &text, err) < 0)
-			return -1;
-		fputs(text.data, stdout);
-		return 0;
-	}
-	return report_print(s, run_id, format, stdout, err);
+	if (format && !strcmp(format, FINGERPRINT))
+		return fingerprint(s, &src, err);
+	return report_print_beside(s, src.own ? src.run_id : NULL, &src.imports,
+				   format, stdout, err);
 }
 
 static int run(int argc, char **argv)
 {
-	const char *format = "contest-0.61", *file = NULL;
+	const char *format = NULL, *file = NULL;
 	struct store *s = NULL;
 	struct error err = { 0 };
 	bool list = false;
@@ -64,13 +122,10 @@ static int run(int argc, char **argv)
 			return cmd_usage(&cmd_report, NULL);
 		}
 	}
-	if (argc - optind > 1)
-		return cmd_usage(&cmd_report, "one run at a time, not '%s'",
-				 argv[optind + 1]);
-	if ((strcmp(format, FINGERPRINT) &&
+	if ((format && strcmp(format, FINGERPRINT) &&
 	     check_format(format, &err) < 0) ||
 	    open_store(file, &s, &err) < 0 ||
-	    report(s, argv[optind], format, list, &err) < 0)
+	    report(s, argv + optind, format, list, &err) < 0)
 		status = cmd_fail(&err);
 	if (s)
 		store_close(s);
@@ -79,11 +134,14 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_report = {
 	.name = "report",
-	.args = "[RUN] [--format FORMAT] [--store FILE]",
+	.args = "[RUN | IMPORT]... [--format FORMAT] [--store FILE]",
 	.summary = "print the results of a run again, in any format",
 	.help =
 "  RUN              run id, or its beginning (default: the newest run)\n"
-"  --list           list the runs in the store instead\n"
+"  IMPORT           name of foreign results (see `kontest help import`), or the\n"
+"                   beginning of their id: alone they are printed as they once\n"
+"                   were, beside a run they have marked rows of their own\n"
+"  --list           list the runs and imports in the store instead\n"
 "  --format FORMAT  contest-0.61  the table of the mails of 2003 (default)\n"
 "                   contest-0.51  the table of the mails of 2002\n"
 "                   wide          exact figures, rates, intervals\n"

@@ -48,7 +48,7 @@ const struct cmd cmd_store = {
 	.summary = "take in journals, or make the index again from them",
 	.help =
 "  add JOURNAL...  take in journals, for instance another person's\n"
-"  rebuild         empty the index and fill it from the journals beside it\n"
+"  rebuild         empty the index and fill it from the journals and imports beside it\n"
 "  --store FILE    results store (default: the user's own)\n",
 	.run = run,
 };

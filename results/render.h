@@ -6,13 +6,21 @@
 #define KONTEST_RENDER_H
 
 #include "results/base/text.h"
+#include "results/import.h"
 #include "results/table.h"
 
-/* struct report - what there is to show: the boots of one `kontest run` */
+/**
+ * struct report - what there is to show
+ * @run_id: of one `kontest run`, or NULL
+ * @boots: its boots
+ * @table: their runs
+ * @imports: foreign results beside them, or alone
+ */
 struct report {
 	const char *run_id;
 	struct boot_records boots;
 	struct table table;
+	struct imports imports;
 };
 
 /* CONTEST_060: as CONTEST_061, but Loads are whole */
@@ -22,13 +30,16 @@ enum contest_style { CONTEST_051, CONTEST_060, CONTEST_061 };
  * struct contest_row - a line of a contest table
  * @label: of the kernel
  * @runs: good runs behind it
- * The figures: NAN is shown as "-".
+ * @printed: of a foreign row, its figures as they were printed; else NULL
+ * The figures of one's own rows: NAN is shown as "-".
  */
 struct contest_row {
 	const char *label;
 	size_t runs;
 	double time_s, cpu_pct, loads, lcpu_pct, ratio;
+	char *const *printed;
 };
+DEFINE_VECTOR(contest_rows, struct contest_row)
 
 /**
  * contest_put_load() - one load's part of a contest table
@@ -50,6 +61,13 @@ void render_contest(const struct report *r, enum contest_style style,
 void render_wide(const struct report *r, struct buf *b);
 void render_json(const struct report *r, struct buf *b);
 void render_csv(const struct report *r, struct buf *b);
+
+/* put_imports() - foreign results as they were printed, to the byte */
+void put_imports(const struct report *r, struct buf *b);
+/* put_imports_wide() - their part of the wide report */
+void put_imports_wide(const struct report *r, struct buf *b);
+/* imports_json() - member "imports" of the JSON report */
+json_t *imports_json(const struct report *r);
 
 /* put_notes() - the lines about runs that are missing under a load */
 void put_notes(const struct report *r, size_t load, struct buf *b);

@@ -37,6 +37,18 @@ static void (*const renderers[])(const struct report *r, struct buf *b) = {
 	render_wide, render_json, render_csv,
 };
 
+/* render_any() - wide has one's own results and then the foreign ones */
+static void render_any(const struct report *r, size_t which, struct buf *b)
+{
+	if (renderers[which] == render_wide) {
+		if (r->boots.n)
+			render_wide(r, b);
+		put_imports_wide(r, b);
+	} else {
+		renderers[which](r, b);
+	}
+}
+
 _Static_assert(sizeof(names) / sizeof(names[0]) ==
 	       sizeof(renderers) / sizeof(renderers[0]) + 1,
 	       "one renderer a name");
@@ -65,6 +77,7 @@ static void report_free(struct report *r)
 {
 	table_free(&r->table);
 	boot_records_clear(&r->boots);
+	imports_clear(&r->imports);
 }
 
 void put_notes(const struct report *r, size_t load, struct buf *b)
@@ -80,29 +93,64 @@ void put_notes(const struct report *r, size_t load, struct buf *b)
 	}
 }
 
-int report_print(struct store *s, const char *run_id, const char *format,
-		 FILE *out, struct error *err)
+static int load_run(struct store *s, struct report *r, struct error *err)
 {
-	CLEANUP(report_free) struct report r = { .run_id = run_id };
 	CLEANUP(strings_clear) struct strings paths = { 0 };
-	CLEANUP(buf_free) struct buf text = { 0 };
-	size_t which = 0;
 
-	if (find_format(format, &which, err) ||
-	    store_boots(s, run_id, &paths, err))
+	if (store_boots(s, r->run_id, &paths, err))
 		return -1;
 	for (size_t i = 0; i < paths.n; i++) {
 		struct boot_record b;
 
 		if (!store_load(paths.v[i], &b))
-			boot_records_add(&r.boots, b);
+			boot_records_add(&r->boots, b);
 	}
-	if (r.boots.n == 0)
+	if (r->boots.n == 0)
 		return error_set(err, 0, "run '%s': none of its %zu journals can be read",
-				 run_id, paths.n);
+				 r->run_id, paths.n);
+	return 0;
+}
+
+static int load_imports(struct store *s, const struct strings *ids,
+			struct report *r, struct error *err)
+{
+	for (size_t i = 0; i < ids->n; i++) {
+		struct import imp;
+
+		if (store_load_import(s, ids->v[i], &imp, err))
+			return -1;
+		imports_add(&r->imports, imp);
+	}
+	return 0;
+}
+
+int report_print_beside(struct store *s, const char *run_id,
+			const struct strings *imports, const char *format,
+			FILE *out, struct error *err)
+{
+	CLEANUP(report_free) struct report r = { .run_id = run_id };
+	CLEANUP(buf_free) struct buf text = { 0 };
+	bool as_printed = !format && !run_id;
+	size_t which = 0;
+
+	if (!as_printed && find_format(format ? format : names[0], &which, err))
+		return -1;
+	if ((run_id && load_run(s, &r, err)) ||
+	    load_imports(s, imports, &r, err))
+		return -1;
 	table_make(&r.table, &r.boots);
-	renderers[which](&r, &text);
+	if (as_printed)
+		put_imports(&r, &text);
+	else
+		render_any(&r, which, &text);
 	if (fwrite(text.data, 1, text.len, out) != text.len || fflush(out))
 		return error_set(err, errno, "print the report");
 	return 0;
+}
+
+int report_print(struct store *s, const char *run_id, const char *format,
+		 FILE *out, struct error *err)
+{
+	return report_print_beside(s, run_id, &(struct strings){ 0 }, format,
+				   out, err);
 }

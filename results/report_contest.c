@@ -49,7 +49,10 @@ static void put_figures(struct buf *b, size_t line, size_t time_col,
 	for (size_t i = 0; i < 5; i++) {
 		if (i)
 			put_tab(b, line);
-		put_number(b, v[i], decimals[i]);
+		if (row->printed)
+			buf_adds(b, row->printed[i]);
+		else
+			put_number(b, v[i], decimals[i]);
 	}
 	buf_adds(b, "\n");
 }
@@ -199,30 +202,135 @@ static void fill_051(const struct report *r, size_t load, size_t kernel,
 					sample_time_s) : NAN;
 }
 
+static void add_own(const struct report *r, size_t load,
+		    enum contest_style style, size_t reference,
+		    struct contest_rows *rows)
+{
+	for (size_t k = 0; k < r->table.kernels.n; k++) {
+		struct contest_row row = {
+			.label = r->table.kernels.v[k].label,
+			.runs = table_cell(&r->table, load, k)->good.n,
+		};
+
+		if (style == CONTEST_051)
+			fill_051(r, load, k, reference, &row);
+		else
+			fill_060(r, load, k, style == CONTEST_060, &row);
+		contest_rows_add(rows, row);
+	}
+}
+
+/* --- foreign rows, below one's own and marked by stars ------------------------ */
+
+/* star() - "*", or "*2" when there are several imports */
+static char *star(const struct report *r, size_t import)
+{
+	return r->imports.n > 1 ? xasprintf("*%zu", import + 1) : xstrdup("*");
+}
+
+/* add_foreign() - all rows about a load; the labels live in @labels */
+static void add_foreign(const struct report *r, const char *load,
+			struct contest_rows *rows, struct strings *labels)
+{
+	for (size_t i = 0; i < r->imports.n; i++) {
+		const struct import_tables *t = &r->imports.v[i].tables;
+		cleanup_free char *mark = star(r, i);
+
+		for (size_t j = 0; j < t->n; j++) {
+			const struct import_rows *v = &t->v[j].rows;
+
+			if (strcmp(t->v[j].load, load) != 0)
+				continue;
+			for (size_t k = 0; k < v->n; k++)
+				contest_rows_add(rows, (struct contest_row) {
+					.label = *strings_add(labels,
+						xasprintf("%s%s", v->v[k].label,
+							  mark)),
+					.runs = v->v[k].runs,
+					.printed = v->v[k].text,
+				});
+		}
+	}
+}
+
+static bool has_load(const struct strings *loads, const char *load)
+{
+	for (size_t i = 0; i < loads->n; i++) {
+		if (strcmp(loads->v[i], load) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* put_foreign_loads() - loads that are in imports alone */
+static void put_foreign_loads(const struct report *r, enum contest_style style,
+			      struct buf *b)
+{
+	/* Names only: the table and the imports own them. */
+	CLEANUP(strings_free) struct strings done = { 0 };
+
+	for (size_t l = 0; l < r->table.loads.n; l++)
+		strings_add(&done, r->table.loads.v[l]);
+	for (size_t i = 0; i < r->imports.n; i++) {
+		const struct import_tables *t = &r->imports.v[i].tables;
+
+		for (size_t j = 0; j < t->n; j++) {
+			CLEANUP(contest_rows_free) struct contest_rows rows = { 0 };
+			CLEANUP(strings_clear) struct strings labels = { 0 };
+
+			if (has_load(&done, t->v[j].load))
+				continue;
+			strings_add(&done, t->v[j].load);
+			add_foreign(r, t->v[j].load, &rows, &labels);
+			contest_put_load(b, style, t->v[j].load, rows.v,
+					 rows.n);
+		}
+	}
+}
+
+static void put_stars(const struct report *r, struct buf *b)
+{
+	for (size_t i = 0; i < r->imports.n; i++) {
+		const struct import *imp = &r->imports.v[i];
+		cleanup_free char *mark = star(r, i);
+		bool printed_by[] = { false, false, false };
+		const char *comma = "";
+
+		buf_printf(b, "%s: '%s', not measured here, figures as printed by ",
+			   mark, imp->name);
+		for (size_t j = 0; j < imp->tables.n; j++)
+			printed_by[imp->tables.v[j].format] = true;
+		for (int f = IMPORT_051; f <= IMPORT_061; f++) {
+			if (!printed_by[f])
+				continue;
+			buf_printf(b, "%s%s", comma,
+				   import_format_name((enum import_format)f));
+			comma = ", ";
+		}
+		buf_adds(b, "\n");
+	}
+}
+
 void render_contest(const struct report *r, enum contest_style style,
 		    struct buf *b)
 {
 	const struct table *t = &r->table;
 	size_t reference = reference_kernel(r);
-	cleanup_free struct contest_row *rows =
-		xcalloc(t->kernels.n + 1, sizeof(*rows));
 
 	for (size_t l = 0; l < t->loads.n; l++) {
-		for (size_t k = 0; k < t->kernels.n; k++) {
-			rows[k].label = t->kernels.v[k].label;
-			rows[k].runs = table_cell(t, l, k)->good.n;
-			if (style == CONTEST_051)
-				fill_051(r, l, k, reference, &rows[k]);
-			else
-				fill_060(r, l, k, style == CONTEST_060,
-					 &rows[k]);
-		}
-		contest_put_load(b, style, t->loads.v[l], rows, t->kernels.n);
+		CLEANUP(contest_rows_free) struct contest_rows rows = { 0 };
+		CLEANUP(strings_clear) struct strings labels = { 0 };
+
+		add_own(r, l, style, reference, &rows);
+		add_foreign(r, t->loads.v[l], &rows, &labels);
+		contest_put_load(b, style, t->loads.v[l], rows.v, rows.n);
 		put_notes(r, l, b);
 	}
+	put_foreign_loads(r, style, b);
 	if (style == CONTEST_051 && reference < t->kernels.n) {
 		buf_adds(b, "Ratio: Time / no_load Time of ");
 		put_left(b, t->kernels.v[reference].label, 0);
 		buf_adds(b, "\n");
 	}
+	put_stars(r, b);
 }

@@ -21,7 +21,7 @@ static void put_field(struct buf *b, const char *s)
 }
 
 static void put_run(struct buf *b, const struct boot_record *boot,
-		    const struct run_record *r)
+		    const struct run_record *r, bool beside)
 {
 	put_field(b, boot->run_id);
 	buf_adds(b, ",");
@@ -38,7 +38,48 @@ static void put_run(struct buf *b, const struct boot_record *boot,
 		if (r->fig[f] != FIGURE_NONE)
 			buf_printf(b, "%" PRId64, r->fig[f]);
 	}
+	if (beside) {
+		buf_adds(b, ",run,,");
+		for (int f = 0; f < IMPORT_COUNT; f++)
+			buf_adds(b, ",");
+	}
 	buf_adds(b, "\r\n");
+}
+
+/* put_foreign() - a row of an import: of one's own columns it has the kernel
+ * and the load */
+static void put_foreign(struct buf *b, const struct import *imp,
+			const struct import_table *t,
+			const struct import_row *row)
+{
+	buf_adds(b, ",");
+	put_field(b, row->label);
+	buf_adds(b, ",,,,,");
+	put_field(b, t->load);
+	buf_adds(b, ",,,,,");
+	for (int f = 0; f < FIG_COUNT; f++)
+		buf_adds(b, ",");
+	buf_adds(b, ",import,");
+	put_field(b, imp->name);
+	buf_printf(b, ",%" PRIu64, row->runs);
+	for (int f = 0; f < IMPORT_COUNT; f++)
+		buf_printf(b, ",%s", strcmp(row->text[f], "-") == 0 ?
+			   "" : row->text[f]);
+	buf_adds(b, "\r\n");
+}
+
+static void put_imports_csv(const struct report *r, struct buf *b)
+{
+	for (size_t i = 0; i < r->imports.n; i++) {
+		const struct import *imp = &r->imports.v[i];
+
+		for (size_t j = 0; j < imp->tables.n; j++) {
+			const struct import_table *t = &imp->tables.v[j];
+
+			for (size_t k = 0; k < t->rows.n; k++)
+				put_foreign(b, imp, t, &t->rows.v[k]);
+		}
+	}
 }
 
 void render_csv(const struct report *r, struct buf *b)
@@ -50,11 +91,18 @@ void render_csv(const struct report *r, struct buf *b)
 		buf_printf(b, ",%s%s%s", group, *group ? "." : "",
 			   figure_member((enum run_figure)f));
 	}
+	if (r->imports.n) {
+		buf_adds(b, ",source,import,runs");
+		for (int f = 0; f < IMPORT_COUNT; f++)
+			buf_printf(b, ",%s",
+				   import_figure_name((enum import_figure)f));
+	}
 	buf_adds(b, "\r\n");
 	for (size_t i = 0; i < r->boots.n; i++) {
 		const struct boot_record *boot = &r->boots.v[i];
 
 		for (size_t k = 0; k < boot->runs.n; k++)
-			put_run(b, boot, &boot->runs.v[k]);
+			put_run(b, boot, &boot->runs.v[k], r->imports.n > 0);
 	}
+	put_imports_csv(r, b);
 }

@@ -223,7 +223,7 @@ void render_json(const struct report *r, struct buf *b)
 {
 	json_t *root = json_object(), *kernels = json_array();
 	json_t *boots = json_array(), *host = json_object();
-	const json_t *ctx = r->boots.v[0].context;
+	const json_t *ctx = r->boots.n ? r->boots.v[0].context : NULL;
 	static const char *const common[] = { "kontest", "plan", "profile",
 					      "job", "loads" };
 	char *text;
@@ -239,6 +239,8 @@ void render_json(const struct report *r, struct buf *b)
 	for (size_t i = 0; i < r->boots.n; i++)
 		append(boots, boot_json(&r->boots.v[i]));
 	set(root, "boots", boots);
+	if (r->imports.n)
+		set(root, "imports", imports_json(r));
 	set_text(host, "run_id", r->run_id);
 	set(root, "host", host);
 

@@ -111,9 +111,10 @@ static void rows_as_in_051(void **state)
 static void rows_of_odd_labels(void **state)
 {
 	static const struct contest_row rows[] = {
-		{ "6.12.117+deb12-cloud-amd64-preempt", 1, 79, 94.9, 0, 0, 1 },
-		{ "\xe6\xbc\xa2\xe5\xad\x97", 2, NAN, NAN, NAN, NAN, NAN },
-		{ "a\x1b[31m\xff", 12, 123456, 100, 1234567.5, 0, 1000 },
+		{ "6.12.117+deb12-cloud-amd64-preempt", 1, 79, 94.9, 0, 0, 1, NULL },
+		{ "\xe6\xbc\xa2\xe5\xad\x97", 2, NAN, NAN, NAN, NAN, NAN,
+		  NULL },
+		{ "a\x1b[31m\xff", 12, 123456, 100, 1234567.5, 0, 1000, NULL },
 	};
 	CLEANUP(buf_free) struct buf b = { 0 };
 

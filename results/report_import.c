@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report_import.c - foreign results in the reports that are no contest tables
+ */
+#include "results/render.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "results/base/cleanup.h"
+#include "results/columns.h"
+#include "results/grid.h"
+
+void put_imports(const struct report *r, struct buf *b)
+{
+	for (size_t i = 0; i < r->imports.n; i++)
+		import_print(&r->imports.v[i], b);
+}
+
+/* --- wide ------------------------------------------------------------------- */
+
+static void put_import_wide(const struct import *imp, struct buf *b)
+{
+	static const char *const titles[] = { "Load", "Kernel", "Source",
+		"Format", "Runs",
+#define X(name, title) title,
+		IMPORT_FIGURES(X)
+#undef X
+		NULL
+	};
+	CLEANUP(grid_free) struct grid g = { .titles = titles, .text = 4 };
+
+	for (size_t j = 0; j < imp->tables.n; j++) {
+		const struct import_table *t = &imp->tables.v[j];
+
+		for (size_t k = 0; k < t->rows.n; k++) {
+			const struct import_row *row = &t->rows.v[k];
+
+			grid_add_text(&g, t->load);
+			grid_add_text(&g, row->label);
+			grid_add_text(&g, "import");
+			grid_add_text(&g, import_format_name(t->format));
+			grid_add(&g, xasprintf("%" PRIu64, row->runs));
+			for (size_t f = 0; f < IMPORT_COUNT; f++)
+				grid_add(&g, xstrdup(row->text[f]));
+		}
+	}
+	grid_put(&g, b);
+}
+
+void put_imports_wide(const struct report *r, struct buf *b)
+{
+	for (size_t i = 0; i < r->imports.n; i++) {
+		const struct import *imp = &r->imports.v[i];
+
+		buf_printf(b, "%simport '%s': not measured here, figures as printed there, no intervals\n",
+			   b->len ? "\n" : "", imp->name);
+		put_import_wide(imp, b);
+	}
+}
+
+/* --- JSON ------------------------------------------------------------------- */
+
+static void set(json_t *obj, const char *name, json_t *value)
+{
+	/* jansson fails here only for want of memory: imports are UTF-8 */
+	if (!value || json_object_set_new(obj, name, value))
+		abort();
+}
+
+static void append(json_t *array, json_t *value)
+{
+	if (!value || json_array_append_new(array, value))
+		abort();
+}
+
+static json_t *row_json(const struct import_row *row)
+{
+	json_t *kernel = json_object(), *printed = json_object();
+
+	set(kernel, "source", json_string("import"));
+	set(kernel, "label", json_string(row->label));
+	set(kernel, "runs", json_integer((json_int_t)row->runs));
+	for (int f = 0; f < IMPORT_COUNT; f++) {
+		const char *name = import_figure_name((enum import_figure)f);
+		double v = row->value[f];
+
+		set(kernel, name, isfinite(v) ? json_real(v) : json_null());
+		set(printed, name, json_string(row->text[f]));
+	}
+	set(kernel, "printed", printed);
+	return kernel;
+}
+
+static json_t *import_json(const struct import *imp)
+{
+	json_t *obj = json_object(), *tables = json_array();
+
+	for (size_t j = 0; j < imp->tables.n; j++) {
+		const struct import_table *t = &imp->tables.v[j];
+		json_t *table = json_object(), *kernels = json_array();
+
+		set(table, "load", json_string(t->load));
+		set(table, "format", json_string(import_format_name(t->format)));
+		for (size_t k = 0; k < t->rows.n; k++)
+			append(kernels, row_json(&t->rows.v[k]));
+		set(table, "kernels", kernels);
+		append(tables, table);
+	}
+	set(obj, "source", json_string("import"));
+	set(obj, "name", json_string(imp->name));
+	set(obj, "table", tables);
+	return obj;
+}
+
+json_t *imports_json(const struct report *r)
+{
+	json_t *imports = json_array();
+
+	for (size_t i = 0; i < r->imports.n; i++)
+		append(imports, import_json(&r->imports.v[i]));
+	return imports;
+}
