@@ -364,8 +364,10 @@ static int get_clients(const struct load_args *a, struct clients *c)
 {
 	c->report_bytes = c->n * sizeof(*c->report);
 	c->pid = calloc(c->n, sizeof(*c->pid));
-	if (c->pid == NULL)
-		return load_fail(a->shared, errno, "%u clients", c->n);
+	if (c->pid == NULL) {
+		load_fail(a->shared, errno, "%u clients", c->n);
+		return -1;
+	}
 	c->report = mmap(NULL, c->report_bytes, PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (c->report == MAP_FAILED) {
