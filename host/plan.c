@@ -7,6 +7,7 @@
 #include "images/ini_file.h"
 #include "loads/load.h"
 #include "results/base/cleanup.h"
+#include "results/columns.h"
 
 #define PLAN_MAX_BYTES (256 * 1024)
 #define BLANKS " \t\r\n"
@@ -368,6 +369,36 @@ static void write_text(struct plan *p)
 	sha256_of(p->text, strlen(p->text), p->digest);
 }
 
+/* check_printable() - what every report shows: it must be text in JSON too, and
+ * must not steer a terminal */
+static int check_printable(const char *what, const char *s, struct error *err)
+{
+	cleanup_free char *plain = xstrdup(s ? s : ""), *clean = NULL;
+
+	for (char *tab = plain; (tab = strchr(tab, '\t'));)
+		*tab = ' ';
+	clean = text_clean(plain, NULL);
+	if (strcmp(plain, clean) != 0)
+		return error_set(err, 0, "%s '%s' holds bytes that are not printable UTF-8, shown as '?': write it without them",
+				 what, clean);
+	return 0;
+}
+
+static int check_texts(const struct plan *p, struct error *err)
+{
+	if (check_printable("the plan's name", p->name, err))
+		return -1;
+	for (size_t i = 0; i < p->kernels.n; i++) {
+		const struct plan_kernel *k = &p->kernels.v[i];
+
+		if (check_printable("a kernel's label", k->label, err) ||
+		    check_printable("a kernel's image", k->image, err) ||
+		    check_printable("a kernel's cmdline", k->cmdline, err))
+			return -1;
+	}
+	return 0;
+}
+
 int plan_finish(struct plan *p, struct error *err)
 {
 	size_t runs = 0;
@@ -382,6 +413,8 @@ int plan_finish(struct plan *p, struct error *err)
 					 p->kernels.v[i].label);
 		trim_cmdline(&p->kernels.v[i]);
 	}
+	if (check_texts(p, err))
+		return -1;
 	if (newest_job(p, err) < 0)
 		return -1;
 	for (size_t i = 0; i < p->loads.n; i++) {

@@ -70,6 +70,10 @@ refuses 2 "exact mode runs one only" "$KONTEST" run --kernel debian:x --profile 
 refuses 2 "order-seed = -1" "$KONTEST" run --kernel debian:x --order-seed -1
 refuses 2 "no format 'pdf'; there are contest-0.61" "$KONTEST" run --kernel debian:x --format pdf
 refuses 2 "two kernels are labelled 'a'" "$KONTEST" run --kernel a=debian:x --kernel a=debian:y
+refuses 2 "a kernel's label 'a\?b' holds bytes" "$KONTEST" run --kernel "$(printf 'a\377b=debian:x')"
+refuses 2 "a kernel's label '\?\[31m' holds bytes" "$KONTEST" run --kernel "$(printf '\033[31m=debian:x')"
+printf '[kernel a]\nimage = debian:x\ncmdline = \370\n' >"$tmp/p.plan"
+refused "a kernel's cmdline '\?' holds bytes"
 refuses 2 "must follow the --kernel" "$KONTEST" run --modules /lib/modules
 
 profile() { sed "$1" images/profiles/small.ini >"$tmp/p.ini"; }
