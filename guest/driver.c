@@ -61,6 +61,12 @@ static int check_plan(const struct guest *g, const struct job_ops **job,
 	if (!*job)
 		return fail_set(f, 0, "the plan's job '%s' is unknown to this guest",
 				g->plan.job);
+	if (g->plan.job_target[0] && !(*job)->takes_target)
+		return fail_set(f, 0, "job '%s' has no targets, and the plan says "
+				"job.target=%s", g->plan.job, g->plan.job_target);
+	if ((*job)->takes_command != (g->plan.job_command[0] != '\0'))
+		return fail_set(f, 0, "job '%s' %s job.command", g->plan.job,
+				(*job)->takes_command ? "needs" : "takes no");
 	snprintf(tree, sizeof(tree), WORK_DIR "/%s", g->plan.job);
 	if (access(tree, F_OK) != 0)
 		return fail_set(f, errno, "the work disk has no tree for the job: "

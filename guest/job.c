@@ -26,12 +26,38 @@ void job_init(struct job *job, struct guest *g, const struct job_ops *ops,
 			     .child = CHILD_NONE };
 }
 
+static struct job_args args_of(const struct job *job)
+{
+	const struct plan *p = &job->g->plan;
+
+	return (struct job_args){
+		.tree = job->tree, .jobs = p->jobs, .target = p->job_target,
+		.command = p->job_command, .prepare = p->job_prepare,
+	};
+}
+
+static int set_environment(const struct job_ops *ops, char *why, size_t size)
+{
+	for (const char *const *e = ops->environment; e && *e; e++) {
+		/* putenv() keeps the string and changes nothing in it */
+		if (putenv((char *)*e) != 0) {
+			snprintf(why, size, "set %s: %s", *e, strerror(errno));
+			return -1;
+		}
+	}
+	return 0;
+}
+
 static int prepare_main(void *arg)
 {
 	const struct job *job = arg;
 	struct guest_shared *s = job->g->shared;
+	struct job_args a = args_of(job);
 
-	return job->ops->prepare(job->tree, s->prepare_message,
+	if (set_environment(job->ops, s->prepare_message,
+			    sizeof(s->prepare_message)) != 0)
+		return 1;
+	return job->ops->prepare(&a, s->prepare_message,
 				 sizeof(s->prepare_message)) == 0 ? 0 : 1;
 }
 
@@ -65,10 +91,14 @@ static int job_main(void *arg)
 {
 	const struct job *job = arg;
 	const char *argv[ARGV_MAX];
+	struct job_args a = args_of(job);
 	char store[4096];
 
-	if (job->ops->argv(job->g->plan.jobs, argv, ARGV_MAX, store,
-			   sizeof(store)) != 0) {
+	if (set_environment(job->ops, store, sizeof(store)) != 0) {
+		fprintf(stderr, "%s\n", store);
+		return 126;
+	}
+	if (job->ops->argv(&a, argv, ARGV_MAX, store, sizeof(store)) != 0) {
 		fprintf(stderr, "job %s: no command for %u jobs\n",
 			job->ops->name, job->g->plan.jobs);
 		return 126;

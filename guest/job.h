@@ -8,7 +8,7 @@
 #include "guest/child.h"
 #include "guest/guest.h"
 
-#define JOB_PREPARE_S 600
+#define JOB_PREPARE_S 1800	/* a kernel's tools, compiled under emulation */
 
 /**
  * struct job - a job

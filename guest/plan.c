@@ -17,6 +17,7 @@ enum key {
 	KEY_LEAD_MS, KEY_RUN_TIMEOUT_S, KEY_SAMPLE_MS,
 	KEY_NEEDED,		/* the keys above must all be there */
 	KEY_SPINDLE_MAIN = KEY_NEEDED, KEY_SPINDLE_OTHER,
+	KEY_JOB_TARGET, KEY_JOB_COMMAND, KEY_JOB_PREPARE,
 	KEY_COUNT
 };
 
@@ -27,6 +28,8 @@ static const char *const key_names[KEY_COUNT] = {
 	[KEY_RUN_TIMEOUT_S] = "run_timeout_s", [KEY_SAMPLE_MS] = "sample_ms",
 	[KEY_SPINDLE_MAIN] = "spindle.main",
 	[KEY_SPINDLE_OTHER] = "spindle.other",
+	[KEY_JOB_TARGET] = "job.target", [KEY_JOB_COMMAND] = "job.command",
+	[KEY_JOB_PREPARE] = "job.prepare",
 };
 
 /* struct line - one line of the plan, taken apart */
@@ -100,6 +103,29 @@ static int get_spindle(const struct line *l, struct plan_spindle *s,
 	return 0;
 }
 
+/* What a command line is told: as it is, but neither empty nor cut */
+static int get_line(const struct line *l, char out[PLAN_LINE_MAX],
+		    struct fail *f)
+{
+	size_t len = strlen(l->value);
+
+	if (len == 0 || len >= PLAN_LINE_MAX)
+		return bad_value(l, "1 to 2047 bytes", f);
+	memcpy(out, l->value, len + 1);
+	return 0;
+}
+
+/* A target becomes an argument of make: no option, no assignment, no blank */
+static int get_target(const struct line *l, char out[PLAN_LINE_MAX],
+		      struct fail *f)
+{
+	if (l->value[0] == '-' || l->value[0] == '/' ||
+	    strspn(l->value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		   "0123456789_-./+") != strlen(l->value))
+		return bad_value(l, "a make target", f);
+	return get_line(l, out, f);
+}
+
 static int set_key(struct plan *p, enum key key, const struct line *l,
 		   struct fail *f)
 {
@@ -135,6 +161,12 @@ static int set_key(struct plan *p, enum key key, const struct line *l,
 		return get_spindle(l, &p->main_spindle, f);
 	case KEY_SPINDLE_OTHER:
 		return get_spindle(l, &p->other_spindle, f);
+	case KEY_JOB_TARGET:
+		return get_target(l, p->job_target, f);
+	case KEY_JOB_COMMAND:
+		return get_line(l, p->job_command, f);
+	case KEY_JOB_PREPARE:
+		return get_line(l, p->job_prepare, f);
 	default:
 		return fail_set(f, EINVAL, "plan line %u", l->number);
 	}

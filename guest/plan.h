@@ -12,6 +12,7 @@
 #include "guest/util.h"
 
 #define PLAN_NAME_MAX 64
+#define PLAN_LINE_MAX 2048
 
 /**
  * struct plan_spindle - how long a modelled disk takes (guest/disk_model.h)
@@ -32,6 +33,7 @@ struct plan_size {
 
 /**
  * struct plan - see journal.h for the members
+ * @job_target, @job_command, @job_prepare: "" when the plan has none
  * @runs: names of loads, one a run, in order; owned, as @sizes
  */
 struct plan {
@@ -39,6 +41,9 @@ struct plan {
 	uint64_t mem;
 	bool exact;
 	char job[PLAN_NAME_MAX];
+	char job_target[PLAN_LINE_MAX];
+	char job_command[PLAN_LINE_MAX];
+	char job_prepare[PLAN_LINE_MAX];
 	unsigned int jobs;
 	uint64_t seed;
 	unsigned int lead_ms;

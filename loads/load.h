@@ -88,8 +88,28 @@ struct load_ops {
 };
 
 /**
+ * struct job_args - what a job may know
+ * @tree: its source tree, an absolute path; the working directory, too
+ * @jobs: for make -j
+ * @target: what of the tree is to be made ("kernel/sched/"); "": all of it
+ * @command: the command line to time, for `command` alone; else ""
+ * @prepare: the command line that brings the tree to its starting state, for
+ *           `command` alone; "": there is none
+ */
+struct job_args {
+	const char *tree;
+	unsigned int jobs;
+	const char *target;
+	const char *command;
+	const char *prepare;
+};
+
+/**
  * struct job_ops - a foreground job
- * @name: "quick-1"
+ * @name: "quick-1"; also the directory of its tree on the work disk
+ * @environment: "NAME=VALUE" for preparation and command, ends in NULL; or NULL
+ * @takes_target: it knows struct job_args.target
+ * @takes_command: it is what struct job_args.command says
  * @prepare: brings the tree to its starting state, outside the window
  *           Return: 0, or -1 with the reason in @message
  * @argv: fills @argv (at most @max with the NULL) with the command to time;
@@ -98,10 +118,24 @@ struct load_ops {
  */
 struct job_ops {
 	const char *name;
-	int (*prepare)(const char *tree, char *message, size_t message_len);
-	int (*argv)(unsigned int jobs, const char *argv[], size_t max,
+	const char *const *environment;
+	bool takes_target;
+	bool takes_command;
+	int (*prepare)(const struct job_args *a, char *message,
+		       size_t message_len);
+	int (*argv)(const struct job_args *a, const char *argv[], size_t max,
 		    char *store, size_t store_len);
 };
+
+/**
+ * job_expand() - a command line with {jobs} replaced
+ * @text: as the plan has it
+ * @jobs: for make -j
+ * @out: the result, at most @size bytes with its NUL
+ *
+ * Return: 0, or -1 when it does not fit.
+ */
+int job_expand(const char *text, unsigned int jobs, char *out, size_t size);
 
 const struct load_ops *load_find(const char *name);
 const struct job_ops *job_find(const char *name);

@@ -20,6 +20,23 @@ extern const struct load_ops mem_load_ops;
 extern const struct load_ops dbench_load_ops;
 
 extern const struct job_ops job_quick_1_ops;
+extern const struct job_ops job_linux_ops;
+extern const struct job_ops job_command_ops;
+
+/**
+ * job_run() - a program outside the window, to its end
+ * @tree: where
+ * @argv: what, ends in NULL; looked up in PATH
+ * @what: how it is called in @message
+ * @message: why it failed: its first line on standard error
+ *
+ * Return: 0 when its exit status was 0, else -1.
+ */
+int job_run(const char *tree, const char *const argv[], const char *what,
+	    char *message, size_t message_len);
+/* job_make_argv() - make -jN [TARGET], for struct job_ops.argv */
+int job_make_argv(const struct job_args *a, const char *argv[], size_t max,
+		  char *store, size_t store_len);
 
 #define RING_NODE_PART "ring-node"
 

@@ -28,6 +28,8 @@ static const struct load_ops *const loads[] = {
 
 static const struct job_ops *const jobs[] = {
 	&job_quick_1_ops,
+	&job_linux_ops,
+	&job_command_ops,
 };
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

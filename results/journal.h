@@ -143,6 +143,10 @@ struct journal_record {
  *				(cpus, mem, jobs: 0 means what the machine has)
  *	exact=0|1
  *	job=quick-1		directory below /work (the work disk) or "none"
+ *	job.target=kernel/sched/	of linux-6.1: what is made; else all of it
+ *	job.command=make all	of command, which needs it: a line for /bin/sh;
+ *				{jobs} stands for jobs, as in job.prepare
+ *	job.prepare=rm -f *.o	of command: run before every window
  *	jobs=4			make -j
  *	seed=1			stirred into the kernel's random pool
  *	lead_ms=3000		a load runs at least this long before the job

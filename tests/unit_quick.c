@@ -63,19 +63,27 @@ static int remove_dir(void **state)
 	return rmdir(dir);
 }
 
+static int prepare(const char *tree, char *message, size_t message_len)
+{
+	const struct job_args a = { .tree = tree, .jobs = 16, .target = "" };
+
+	return job_find("quick-1")->prepare(&a, message, message_len);
+}
+
 static void test_argv(void **state)
 {
 	const struct job_ops *job = job_find("quick-1");
 	const char *argv[4] = { "", "", "", "" };
 	char store[32];
+	struct job_args a = { .tree = "/", .jobs = 16, .target = "" };
 
 	(void)state;
-	assert_int_equal(job->argv(16, argv, 4, store, sizeof(store)), 0);
+	assert_int_equal(job->argv(&a, argv, 4, store, sizeof(store)), 0);
 	assert_string_equal(argv[0], "make");
 	assert_string_equal(argv[1], "-j16");
 	assert_null(argv[2]);
-	assert_int_equal(job->argv(16, argv, 2, store, sizeof(store)), -1);
-	assert_int_equal(job->argv(16, argv, 4, store, 4), -1);
+	assert_int_equal(job->argv(&a, argv, 2, store, sizeof(store)), -1);
+	assert_int_equal(job->argv(&a, argv, 4, store, 4), -1);
 }
 
 static void test_prepare_cleans(void **state)
@@ -87,8 +95,7 @@ static void test_prepare_cleans(void **state)
 	assert_int_equal(setenv("MAKEFLAGS", "n", 1), 0);
 	put("Makefile", "clean:\n\t@echo out; rm -f left.o\n");
 	put("left.o", "");
-	assert_int_equal(job_find("quick-1")->prepare(dir, message,
-						     sizeof(message)), 0);
+	assert_int_equal(prepare(dir, message, sizeof(message)), 0);
 	assert_false(there("left.o"));
 	assert_int_equal(unsetenv("MAKEFLAGS"), 0);
 	drop("Makefile");
@@ -96,21 +103,20 @@ static void test_prepare_cleans(void **state)
 
 static void test_prepare_says_why(void **state)
 {
-	const struct job_ops *job = job_find("quick-1");
 	char message[2048] = "";
 
 	(void)state;
 	put("Makefile", "clean:\n\t@echo this is broken >&2; exit 3\n");
-	assert_int_equal(job->prepare(dir, message, sizeof(message)), -1);
+	assert_int_equal(prepare(dir, message, sizeof(message)), -1);
 	assert_non_null(strstr(message, dir));
 	assert_non_null(strstr(message, "this is broken"));
 	assert_null(strchr(message, '\n'));
 	drop("Makefile");
 
-	assert_int_equal(job->prepare(dir, message, sizeof(message)), -1);
+	assert_int_equal(prepare(dir, message, sizeof(message)), -1);
 	assert_non_null(strstr(message, "clean"));
 
-	assert_int_equal(job->prepare("/nonexistent", message, sizeof(message)),
+	assert_int_equal(prepare("/nonexistent", message, sizeof(message)),
 			 -1);
 	assert_non_null(strstr(message, "/nonexistent"));
 	assert_non_null(strstr(message, strerror(ENOENT)));
@@ -123,8 +129,7 @@ static void test_prepare_without_make(void **state)
 	(void)state;
 	snprintf(path, sizeof(path), "%s", getenv("PATH"));
 	assert_int_equal(setenv("PATH", "/nonexistent", 1), 0);
-	assert_int_equal(job_find("quick-1")->prepare(dir, message,
-						     sizeof(message)), -1);
+	assert_int_equal(prepare(dir, message, sizeof(message)), -1);
 	assert_int_equal(setenv("PATH", path, 1), 0);
 	assert_non_null(strstr(message, "start 'make'"));
 }
