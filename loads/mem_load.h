@@ -53,7 +53,7 @@ void mem_touch(const struct load_args *a, unsigned char *base, size_t blocks);
 
 /**
  * mem_pass() - one pass: block (i + n/2) % n is copied onto block i, for all i
- * @a: looks at shared->stop and counts in shared->done every page
+ * @a: looks at shared->stop and counts every page of 4 KiB in shared->done
  * @base: the memory, @blocks x MEM_BLOCK bytes
  * @blocks: how many; 2 at least
  */
