@@ -57,6 +57,7 @@ struct line {
 	const char *name;
 	struct stat st;
 	char user[OWNER_MAX], group[OWNER_MAX];
+	bool user_named, group_named;
 	char links[24];
 	char size[32];		/* of a device, the minor number */
 	char major[16];		/* of a device */
@@ -119,15 +120,17 @@ static int read_owners(struct listing *l, struct owners *o, const char *path)
 	       load_fail(l->a->shared, ENOMEM, "names of '%s'", path);
 }
 
-static void put_id(char text[OWNER_MAX], const struct owners *o,
+/* Return: does it have a name? */
+static bool put_id(char text[OWNER_MAX], const struct owners *o,
 		   unsigned int id)
 {
 	for (size_t i = 0; i < o->n; i++)
 		if (o->v[i].id == id) {
 			memcpy(text, o->v[i].name, OWNER_MAX);
-			return;
+			return true;
 		}
 	snprintf(text, OWNER_MAX, "%u", id);
+	return false;
 }
 
 /* --- output --------------------------------------------------------------- */
@@ -207,8 +210,10 @@ static int print_line(struct listing *l, const struct line *e,
 			 e->major, w->minor, e->size);
 	else
 		snprintf(size, sizeof(size), "%*s", w->size, e->size);
-	if (print(l, "%s %*s %-*s %-*s %s %s %s%s%s\n", mode, w->links,
-		  e->links, w->user, e->user, w->group, e->group, size, date,
+	/* Names to the left, numbers to the right */
+	if (print(l, "%s %*s %*s %*s %s %s %s%s%s\n", mode, w->links, e->links,
+		  e->user_named ? -w->user : w->user, e->user,
+		  e->group_named ? -w->group : w->group, e->group, size, date,
 		  e->name, e->target ? " -> " : "",
 		  e->target ? e->target : "") != 0)
 		return -1;
@@ -251,8 +256,8 @@ static int look_at(struct listing *l, int dir, const char *name,
 		       load_fail(l->a->shared, errno, "stat '%s'", name);
 	if (S_ISLNK(e->st.st_mode) && read_target(l, dir, e) != 0)
 		return -1;
-	put_id(e->user, &l->users, e->st.st_uid);
-	put_id(e->group, &l->groups, e->st.st_gid);
+	e->user_named = put_id(e->user, &l->users, e->st.st_uid);
+	e->group_named = put_id(e->group, &l->groups, e->st.st_gid);
 	snprintf(e->links, sizeof(e->links), "%" PRIu64,
 		 (uint64_t)e->st.st_nlink);
 	if (is_device(e)) {
