@@ -336,11 +336,12 @@ static int open_table(struct parser *p)
 		name = xstrdup("no_load");
 	}
 	p->table = (struct import_table){
-		.heading = steal_ptr(p->heading),
+		.heading = p->heading,
 		.load = name,
 		.header = xstrdup(p->line.s),
 		.format = IMPORT_060,
 	};
+	p->heading = NULL;
 	p->table_line = p->line;
 	p->open = true;
 	return 0;
@@ -403,7 +404,8 @@ static int add_row(struct parser *p, bool brackets)
 
 static int take_prose(struct parser *p)
 {
-	free(steal_ptr(p->heading));
+	free(p->heading);
+	p->heading = NULL;
 	return close_table(p);
 }
 
