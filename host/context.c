@@ -35,6 +35,12 @@ char *guest_plan(const struct experiment *e, const struct planned_boot *b)
 		   p->jobs, b->number);
 	buf_printf(&out, "lead_ms=%u\nrun_timeout_s=%u\nsample_ms=%u\n",
 		   p->lead_ms, p->run_timeout_s, p->sample_ms);
+	if (p->job_target)
+		buf_printf(&out, "job.target=%s\n", p->job_target);
+	if (p->job_command)
+		buf_printf(&out, "job.command=%s\n", p->job_command);
+	if (p->job_prepare)
+		buf_printf(&out, "job.prepare=%s\n", p->job_prepare);
 	if (exact) {
 		/* One disk of the machine holds system, tree and swap. */
 		add_spindle(&out, "main", &m->work);
@@ -146,6 +152,19 @@ static json_t *loads_array(const struct plan *p)
 	return loads;
 }
 
+/* Members that a job does not have are left out. */
+static json_t *job_object(const struct experiment *e)
+{
+	const struct plan *p = e->plan;
+	const struct job_tree *j = &e->job;
+
+	return json_pack("{s:s, s:s, s:i, s:s*, s:s*, s:s*, s:s*, s:s*}",
+			 "name", p->job, "digest", j->digest, "jobs", (int)p->jobs,
+			 "target", p->job_target, "command", p->job_command,
+			 "prepare", p->job_prepare, "package", j->package,
+			 "config", *j->config ? j->config : NULL);
+}
+
 char *boot_context(const struct experiment *e, const struct planned_boot *b)
 {
 	const struct candidate *c = &e->candidates[b->kernel];
@@ -168,9 +187,7 @@ char *boot_context(const struct experiment *e, const struct planned_boot *b)
 		m->digest, "text", m->text, "cpus", (int)m->cpus, "memory",
 		(json_int_t)m->memory));
 	json_object_set_new(o, "loads", loads_array(e->plan));
-	json_object_set_new(o, "job", json_pack(
-		"{s:s, s:s, s:i}", "name", e->plan->job, "digest",
-		e->job_digest, "jobs", (int)e->plan->jobs));
+	json_object_set_new(o, "job", job_object(e));
 	json_object_set_new(o, "image", image_object(e, c));
 	json_object_set_new(o, "accel", json_string(accel_name(e->accel)));
 	json_object_set_new(o, "qemu", json_pack(

@@ -139,12 +139,15 @@ static int build_candidates(struct experiment *e, const char *guest,
 	return 0;
 }
 
-static int build_disks(struct experiment *e, struct error *err)
+static int build_disks(struct experiment *e, bool locked, struct error *err)
 {
 	const struct profile *p = &e->profile;
 
-	if (work_build(e->cache, e->plan->job, p->work.size, &e->work, err) < 0)
+	if (job_build(e->cache, e->plan->job, e->plan->job_tree, locked,
+		      p->work.size, &e->job, &e->work, err) < 0)
 		return -1;
+	if (e->job.note)
+		fprintf(stderr, "kontest: %s\n", e->job.note);
 	if (p->other.present &&
 	    other_build(e->cache, p->other.size, &e->other, err) < 0)
 		return -1;
@@ -158,7 +161,6 @@ int experiment_build(struct experiment *e, bool locked, bool only_images,
 		     struct error *err)
 {
 	cleanup_free char *guest = guest_program(err);
-	cleanup_free char *job = NULL;
 
 	if (!guest || sha256_file(guest, e->guest_digest, err) < 0)
 		return -1;
@@ -167,10 +169,7 @@ int experiment_build(struct experiment *e, bool locked, bool only_images,
 		return -1;
 	if (only_images)
 		return 0;
-	job = xasprintf("%s/loads/jobs/%s", share_dir(), e->plan->job);
-	if (sha256_tree(job, e->job_digest, err) < 0)
-		return error_prefix(err, "job '%s'", e->plan->job);
-	return build_disks(e, err);
+	return build_disks(e, locked, err);
 }
 
 static void random_uuid(char text[UUID_TEXT])
@@ -229,6 +228,7 @@ void experiment_free(struct experiment *e)
 	}
 	free(e->candidates);
 	base_free(&e->base);
+	job_tree_free(&e->job);
 	disk_image_free(&e->work);
 	disk_image_free(&e->other);
 	disk_image_free(&e->swap);

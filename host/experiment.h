@@ -8,6 +8,7 @@
 #include "host/boot.h"
 #include "host/plan.h"
 #include "images/base.h"
+#include "images/job.h"
 #include "images/kernel.h"
 #include "images/system.h"
 
@@ -41,7 +42,7 @@ struct experiment {
 	struct candidate *candidates;
 	size_t n_candidates;
 	struct disk_image work, other, swap;
-	char job_digest[SHA256_HEX];
+	struct job_tree job;
 	char guest_digest[SHA256_HEX];
 	struct qemu_info qemu;
 	enum accel accel;

@@ -12,6 +12,10 @@
 #define PLAN_MAX_BYTES (256 * 1024)
 #define BLANKS " \t\r\n"
 #define SEPARATORS ", \t\n"
+#define TARGET_MAX 1000
+#define TARGET_CHARS \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+"
+#define COMMAND_MAX 1900
 
 void plan_init(struct plan *p)
 {
@@ -43,6 +47,10 @@ void plan_free(struct plan *p)
 	free(p->name);
 	free(p->profile);
 	free(p->job);
+	free(p->job_target);
+	free(p->job_tree);
+	free(p->job_command);
+	free(p->job_prepare);
 	free(p->text);
 	*p = (struct plan){ 0 };
 }
@@ -167,6 +175,60 @@ static int set_sample_ms(struct plan *p, const char *value, struct error *err)
 	return 0;
 }
 
+/* "linux:kernel/sched/": a job and what of it is made */
+static int set_job(struct plan *p, const char *value, struct error *err)
+{
+	const char *colon = strchr(value, ':');
+
+	free(steal_ptr(p->job));
+	free(steal_ptr(p->job_target));
+	p->job = colon ? xstrndup(value, (size_t)(colon - value)) : xstrdup(value);
+	if (!colon)
+		return 0;
+	/* It becomes an argument of make: no option, no assignment, no blank. */
+	if (!colon[1] || colon[1] == '-' || colon[1] == '/' ||
+	    strlen(colon + 1) > TARGET_MAX || strstr(colon + 1, "..") ||
+	    strspn(colon + 1, TARGET_CHARS) != strlen(colon + 1))
+		return error_set(err, 0, "job = %s: '%s' is no target: give one such as kernel/sched/ or mm/slob.o, of letters, digits and _-./+",
+				 value, colon + 1);
+	p->job_target = xstrdup(colon + 1);
+	return 0;
+}
+
+static int job_key(struct plan *p, const char *key, const char *value,
+		   struct error *err)
+{
+	char **to = !strcmp(key, "tree") ? &p->job_tree
+		  : !strcmp(key, "command") ? &p->job_command
+		  : !strcmp(key, "prepare") ? &p->job_prepare : NULL;
+
+	if (!to)
+		return error_set(err, 0, "unknown key '%s' in [job]: there are tree, command and prepare",
+				 key);
+	if (!*value || strlen(value) > COMMAND_MAX || strpbrk(value, "\n\r"))
+		return error_set(err, 0, "[job] %s: give one line of 1 to %d bytes",
+				 key, COMMAND_MAX);
+	return replace(to, value), 0;
+}
+
+/* What the job needs is there, and nothing that it knows nothing of. */
+static int check_job(const struct plan *p, struct error *err)
+{
+	const struct job_ops *j = job_find(p->job);
+
+	if (p->job_target && !j->takes_target)
+		return error_set(err, 0, "job '%s' has no targets: leave ':%s' out, or take job = linux:%s",
+				 p->job, p->job_target, p->job_target);
+	if (j->takes_command && (!p->job_tree || !p->job_command))
+		return error_set(err, 0, "job '%s' needs a section [job] with tree = DIR and command = LINE",
+				 p->job);
+	if (!j->takes_command &&
+	    (p->job_tree || p->job_command || p->job_prepare))
+		return error_set(err, 0, "section [job] is for job = command, and the plan's job is '%s'",
+				 p->job);
+	return 0;
+}
+
 int plan_set(struct plan *p, const char *key, const char *value,
 	     struct error *err)
 {
@@ -175,7 +237,7 @@ int plan_set(struct plan *p, const char *key, const char *value,
 	if (!strcmp(key, "profile"))
 		return replace(&p->profile, value), 0;
 	if (!strcmp(key, "job"))
-		return replace(&p->job, value), 0;
+		return set_job(p, value, err);
 	if (!strcmp(key, "loads"))
 		return set_loads(p, value, err);
 	if (!strcmp(key, "boots"))
@@ -272,9 +334,11 @@ static int plan_line(void *data, const char *section, const char *key,
 		return plan_set(p, key, value, err);
 	if (!strcmp(section, "size"))
 		return size_key(p, key, value, err);
+	if (!strcmp(section, "job"))
+		return job_key(p, key, value, err);
 	if (str_starts(section, "kernel ") && section[7])
 		return kernel_key(p, section + 7, key, value, err);
-	return error_set(err, 0, "unknown section [%s]: there are [plan], [size] and [kernel LABEL]",
+	return error_set(err, 0, "unknown section [%s]: there are [plan], [job], [size] and [kernel LABEL]",
 			 section);
 }
 
@@ -309,7 +373,7 @@ static int newest_job(struct plan *p, struct error *err)
 		if (!strncmp(j->name, p->job, len) && j->name[len] == '-')
 			best = j;
 	if (!best)
-		return error_set(err, 0, "there is no job '%s'; there is quick",
+		return error_set(err, 0, "there is no job '%s'; there are quick, linux, linux:TARGET and command",
 				 p->job);
 	replace(&p->job, best->name);
 	return 0;
@@ -341,7 +405,8 @@ static void write_text(struct plan *p)
 		if (p->loads.v[i].runs)
 			buf_printf(&b, " %s:%u", p->loads.v[i].name,
 				   p->loads.v[i].runs);
-	buf_printf(&b, "\njob = %s\nlead-ms = %u\nrun-timeout = %u\n", p->job,
+	buf_printf(&b, "\njob = %s%s%s\nlead-ms = %u\nrun-timeout = %u\n", p->job,
+		   p->job_target ? ":" : "", p->job_target ? p->job_target : "",
 		   p->lead_ms, p->run_timeout_s);
 	if (p->sample_ms)
 		buf_printf(&b, "sample-ms = %u\n", p->sample_ms);
@@ -352,6 +417,11 @@ static void write_text(struct plan *p)
 	if (p->seed_set)
 		buf_printf(&b, "order-seed = %llu\n",
 			   (unsigned long long)p->order_seed);
+	if (p->job_command)
+		buf_printf(&b, "[job]\ntree = %s\ncommand = %s\n", p->job_tree,
+			   p->job_command);
+	if (p->job_prepare)
+		buf_printf(&b, "prepare = %s\n", p->job_prepare);
 	buf_adds(&b, "[size]\n");
 	for (size_t i = 0; i < p->loads.n; i++)
 		if (p->loads.v[i].size)
@@ -415,7 +485,7 @@ int plan_finish(struct plan *p, struct error *err)
 	}
 	if (check_texts(p, err))
 		return -1;
-	if (newest_job(p, err) < 0)
+	if (newest_job(p, err) < 0 || check_job(p, err) < 0)
 		return -1;
 	for (size_t i = 0; i < p->loads.n; i++) {
 		if (p->loads.v[i].runs == RUNS_OF_PLAN)

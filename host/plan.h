@@ -16,6 +16,11 @@
  *	run-timeout = 1800	; guest seconds; a longer run is censored
  *	sample-ms = 1000	; counters in between, too; 0: none (default)
  *
+ *	[job]			; of job = command
+ *	tree = ./mysource	; copied to the work disk
+ *	command = make -j{jobs} all	; timed; for /bin/sh, in the tree
+ *	prepare = make clean	; before every run, outside its window
+ *
  *	[size]			; overrides the loads' own sizes
  *	io_load = 128MiB
  *
@@ -25,7 +30,8 @@
  *	config = /boot/config-6.1.0
  *	cmdline = preempt=none
  *
- * "quick" stands for the newest quick-N. Unknown sections and keys are errors,
+ * "quick" stands for the newest quick-N, "linux" for the newest linux-N;
+ * "linux:kernel/sched/" is a target of it. Unknown sections and keys are errors,
  * and so is a key given twice (images/ini_file.h). Blanks around a kernel's
  * command line, here or in an option, do not belong to it.
  */
@@ -56,6 +62,8 @@ DEFINE_VECTOR(plan_loads, struct plan_load)
 /**
  * struct plan - see the file format above; strings owned
  * @accel_set, @seed_set: the plan says it
+ * @job_target: of a job that has them (linux), or NULL
+ * @job_tree, @job_command, @job_prepare: section [job], or NULL
  * @text: canonical text of the plan, made by plan_finish()
  * @digest: SHA-256 of @text
  */
@@ -66,6 +74,10 @@ struct plan {
 	unsigned int runs;
 	struct plan_loads loads;
 	char *job;
+	char *job_target;
+	char *job_tree;
+	char *job_command;
+	char *job_prepare;
 	enum accel accel;
 	bool accel_set;
 	uint64_t order_seed;

@@ -54,6 +54,27 @@ void disk_image_free(struct disk_image *d);
  * @job: a directory below share_dir()/loads/jobs, or NULL for none */
 int work_build(const struct cache *c, const char *job, uint64_t size,
 	       struct disk_image *d, struct error *err);
+struct tree;
+/**
+ * struct work_source - a work disk's content that is made only when needed
+ * @key: SHA-256 of all that it is made from
+ * @fill: puts it into a tree
+ * @data: handed to @fill
+ */
+struct work_source {
+	char key[SHA256_HEX];
+	int (*fill)(struct tree *t, const void *data, struct error *err);
+	const void *data;
+};
+/* work_build_tree() - the same as work_build(), with @t (and /tmp) on it */
+int work_build_tree(const struct cache *c, struct tree *t, uint64_t size,
+		    struct disk_image *d, struct error *err);
+/* work_cached() - would work_build_from() have nothing to do? */
+bool work_cached(const struct cache *c, const struct work_source *from,
+		 uint64_t size);
+/* work_build_from() - the same as work_build(), with the content of @from */
+int work_build_from(const struct cache *c, const struct work_source *from,
+		    uint64_t size, struct disk_image *d, struct error *err);
 /* other_build() - an empty ext4 "kontest-other" */
 int other_build(const struct cache *c, uint64_t size, struct disk_image *d,
 		struct error *err);

@@ -137,20 +137,25 @@ static void ext4_key(const struct ext4_disk *e, char key[SHA256_HEX])
 	sha256_final(&s, key);
 }
 
+static struct ext4_opts ext4_opts(const char *label, uint64_t size)
+{
+	struct ext4_opts o = {
+		.label = label,
+		.size = size & ~(uint64_t)(SWAP_PAGE_BYTES - 1),
+		.journal = true,
+		.time = DISK_TIME,
+		.reserve_inodes = (uint32_t)(size / BYTES_PER_INODE),
+	};
+
+	uuid5(label, "ext4", o.uuid);
+	return o;
+}
+
 static int ext4_get(const struct cache *c, const char *kind, const char *label,
 		    struct tree *t, uint64_t size, struct disk_image *d,
 		    struct error *err)
 {
-	struct ext4_disk e = {
-		.t = t,
-		.opts = {
-			.label = label,
-			.size = size & ~(uint64_t)(SWAP_PAGE_BYTES - 1),
-			.journal = true,
-			.time = DISK_TIME,
-			.reserve_inodes = (uint32_t)(size / BYTES_PER_INODE),
-		},
-	};
+	struct ext4_disk e = { .t = t, .opts = ext4_opts(label, size) };
 	struct disk_spec spec = {
 		.kind = kind,
 		.detail = label,
@@ -158,9 +163,77 @@ static int ext4_get(const struct cache *c, const char *kind, const char *label,
 		.data = &e,
 	};
 
-	uuid5(label, "ext4", e.opts.uuid);
 	ext4_key(&e, spec.key);
 	return disk_get(c, &spec, d, err);
+}
+
+/* struct work_from - a work disk whose content is not made yet */
+struct work_from {
+	const struct work_source *source;
+	struct ext4_opts opts;
+};
+
+static int write_work_from(const char *path, const void *data, struct error *err)
+{
+	const struct work_from *w = data;
+	CLEANUP(tree_freep) struct tree *t = tree_new();
+
+	if (w->source->fill(t, w->source->data, err) ||
+	    tree_add_dir(t, "/tmp", 01777, err))
+		return -1;
+	return tree_write_ext4(t, path, &w->opts, err);
+}
+
+static void work_from_key(const struct work_from *w, char key[SHA256_HEX])
+{
+	cleanup_free char *what = xasprintf("work from " TREE_FORMAT " %llu %u %s",
+					    (unsigned long long)w->opts.size,
+					    w->opts.time, w->source->key);
+
+	sha256_of(what, strlen(what), key);
+}
+
+bool work_cached(const struct cache *c, const struct work_source *from,
+		 uint64_t size)
+{
+	struct work_from w = {
+		.source = from, .opts = ext4_opts("kontest-work", size),
+	};
+	struct disk_image d;
+	char key[SHA256_HEX];
+
+	work_from_key(&w, key);
+	cleanup_free char *path = cache_path(c, "work", key, ".img");
+	cleanup_free char *note = cache_path(c, "work", key, ".sha256");
+
+	return disk_cached(path, note, &d);
+}
+
+int work_build_from(const struct cache *c, const struct work_source *from,
+		    uint64_t size, struct disk_image *d, struct error *err)
+{
+	struct work_from w = {
+		.source = from, .opts = ext4_opts("kontest-work", size),
+	};
+	struct disk_spec spec = {
+		.kind = "work",
+		.detail = "kontest-work",
+		.write = write_work_from,
+		.data = &w,
+	};
+
+	*d = (struct disk_image){ 0 };
+	work_from_key(&w, spec.key);
+	return disk_get(c, &spec, d, err);
+}
+
+int work_build_tree(const struct cache *c, struct tree *t, uint64_t size,
+		    struct disk_image *d, struct error *err)
+{
+	*d = (struct disk_image){ 0 };
+	if (tree_add_dir(t, "/tmp", 01777, err))
+		return -1;
+	return ext4_get(c, "work", "kontest-work", t, size, d, err);
 }
 
 static int add_job(struct tree *t, const char *job, struct error *err)
@@ -182,9 +255,9 @@ int work_build(const struct cache *c, const char *job, uint64_t size,
 	CLEANUP(tree_freep) struct tree *t = tree_new();
 
 	*d = (struct disk_image){ 0 };
-	if ((job && add_job(t, job, err)) || tree_add_dir(t, "/tmp", 01777, err))
+	if (job && add_job(t, job, err))
 		return -1;
-	return ext4_get(c, "work", "kontest-work", t, size, d, err);
+	return work_build_tree(c, t, size, d, err);
 }
 
 int other_build(const struct cache *c, uint64_t size, struct disk_image *d,
