@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Exact mode: the modelled disk is as fast as the profile says (a sequential write
+# or read of N MB takes N/rate, random reads take the access time, each within
+# 2 %), on kernels with and without an I/O scheduler, and again to the nanosecond.
+. tests/lib.sh
+
+# average seek and half a turn of small.ini: 8500 us + 60 s / 7200 / 2
+cp -r tests/disk_probe "$tmp/tree"
+cat >"$tmp/plan.ini" <<EOF
+[plan]
+name = disk
+profile = small
+boots = 1
+runs = 1
+loads = no_load
+lead-ms = 0
+job = command
+[job]
+tree = $tmp/tree
+prepare = gcc -O2 -o probe probe.c
+command = ./probe /dev/nbd0 40 12667
+[kernel k61]
+image = $K61
+[kernel k612]
+image = $K612
+EOF
+
+# one NAME - run it into a store of its own
+one() {
+	XDG_DATA_HOME="$tmp/data-$1" "$KONTEST" run "$tmp/plan.ini" --parallel 1 \
+		>"$tmp/$1.table" 2>"$tmp/$1.err" &&
+	XDG_DATA_HOME="$tmp/data-$1" "$KONTEST" report --format json >"$tmp/$1.json"
+}
+
+one a &
+first=$!
+stop_first() { kill $first 2>/dev/null || :; }
+cleanup_fn stop_first
+status=0
+one b || status=$?
+wait $first || fail "$(cat "$tmp/a.err" "$tmp/a.table")"
+[ $status = 0 ] || fail "$(cat "$tmp/b.err" "$tmp/b.table")"
+python3 - "$tmp/a.json" "$tmp/b.json" <<'PY' || fail "see above"
+import json, sys
+
+def without_host(o):
+    if isinstance(o, dict):
+        return {k: without_host(v) for k, v in o.items() if k != "host"}
+    return [without_host(v) for v in o] if isinstance(o, list) else o
+
+a, b = (json.load(open(p)) for p in sys.argv[1:])
+for boot in a["boots"]:
+    run, = boot["runs"]
+    print(boot["kernel"], run["wall_ns"], run["disk"])
+    assert run["verdict"] == "ok", run
+    # 48 MiB written twice behind the first time, and read twice
+    assert run["disk_work"]["write_bytes"] >= 144 << 20, run
+    assert run["disk_work"]["read_bytes"] >= 96 << 20, run
+    assert run["disk"]["reads"] >= 1000, run
+assert without_host(a) == without_host(b), "two runs differ"
+PY
