@@ -362,7 +362,7 @@ int plan_read(struct plan *p, const char *path, struct error *err)
 	return 0;
 }
 
-static int newest_job(struct plan *p, struct error *err)
+int plan_job(struct plan *p, struct error *err)
 {
 	const struct job_ops *j, *best = NULL;
 	size_t len = strlen(p->job);
@@ -485,7 +485,7 @@ int plan_finish(struct plan *p, struct error *err)
 	}
 	if (check_texts(p, err))
 		return -1;
-	if (newest_job(p, err) < 0 || check_job(p, err) < 0)
+	if (plan_job(p, err) < 0 || check_job(p, err) < 0)
 		return -1;
 	for (size_t i = 0; i < p->loads.n; i++) {
 		if (p->loads.v[i].runs == RUNS_OF_PLAN)

@@ -103,6 +103,8 @@ int plan_set(struct plan *p, const char *key, const char *value,
 /* plan_add_kernel() - a further kernel; @label NULL: made from the image later */
 int plan_add_kernel(struct plan *p, const char *label, const char *image,
 		    struct error *err);
+/* plan_job() - the job's full name in @p->job; plan_finish() does it, too */
+int plan_job(struct plan *p, struct error *err);
 /* plan_finish() - fill in what depends on other parts, check that it is whole
  * and that every load and the job exist; makes @text and @digest */
 int plan_finish(struct plan *p, struct error *err);
