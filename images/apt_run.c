@@ -401,5 +401,5 @@ int apt_show(struct apt *a, const struct strings *argv, struct buf *out,
 	int status;
 
 	/* apt-cache show ends with 100 when it lacks one of several names. */
-	return run(a, argv, CONFIG_TIMEOUT_S, NULL, out, &status, err);
+	return run(a, argv, ASK_TIMEOUT_S, NULL, out, &status, err);
 }
