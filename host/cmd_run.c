@@ -261,7 +261,7 @@ const struct cmd cmd_run = {
 "  --cmdline TEXT       more kernel command line for the --kernel before\n"
 "  --profile NAME|FILE  machine to imitate (default osdl-up)\n"
 "  --loads LIST         loads, NAME[:RUNS], separated by commas\n"
-"  --job NAME           foreground job (default quick)\n"
+"  --job NAME           quick, linux[:TARGET] or command (default quick)\n"
 "  --boots N            boots of each kernel (default 1)\n"
 "  --runs N             runs of each load in a boot (default 1)\n"
 "  --accel HOW          auto, kvm, tcg or exact (default: the profile's)\n"

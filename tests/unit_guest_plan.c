@@ -127,10 +127,29 @@ static void test_runs_need_a_job(void **state)
 		       "run=no_load\n", "job=none");
 }
 
+static void test_job(void **state)
+{
+	struct plan p;
+	struct fail f;
+
+	(void)state;
+	assert_int_equal(parse(GOOD "job.target=kernel/sched/\njob.command=a=b; c\n"
+			       "job.prepare=rm -f *.o\n", &p, &f), 0);
+	assert_string_equal(p.job_target, "kernel/sched/");
+	assert_string_equal(p.job_command, "a=b; c");
+	assert_string_equal(p.job_prepare, "rm -f *.o");
+	guest_plan_free(&p);
+	expect_refusal(GOOD "job.target=-f/x\n", "a make target expected");
+	expect_refusal(GOOD "job.target=a=b\n", "a make target expected");
+	expect_refusal(GOOD "job.command=\n", "bytes expected");
+	expect_refusal(GOOD "job.target=a\njob.target=b\n", "given twice");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_keys),
+		cmocka_unit_test(test_job),
 		cmocka_unit_test(test_carried_plan_takes_the_machine),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_runs_need_a_job),

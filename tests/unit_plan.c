@@ -263,10 +263,59 @@ static void samples_are_asked_for(void **state)
 	plan_free(&p);
 }
 
+static void jobs_are_read(void **state)
+{
+	struct error err = { 0 };
+	struct plan p;
+
+	(void)state;
+	plan_init(&p);
+	assert_int_equal(read_text(&p, "[plan]\njob = linux:kernel/sched/\n[kernel b]\nimage = b\n", &err), 0);
+	assert_int_equal(plan_finish(&p, &err), 0);
+	assert_string_equal(p.job, "linux-6.1");
+	assert_string_equal(p.job_target, "kernel/sched/");
+	assert_non_null(strstr(p.text, "job = linux-6.1:kernel/sched/\n"));
+	plan_free(&p);
+
+	plan_init(&p);
+	assert_int_equal(read_text(&p, "[plan]\njob = command\n[job]\ntree = /src\ncommand = make -j{jobs} all\nprepare = make clean\n[kernel b]\nimage = b\n", &err), 0);
+	assert_int_equal(plan_finish(&p, &err), 0);
+	assert_string_equal(p.job_command, "make -j{jobs} all");
+	assert_non_null(strstr(p.text, "[job]\ntree = /src\ncommand = make -j{jobs} all\nprepare = make clean\n"));
+	plan_free(&p);
+}
+
+static void wrong_jobs_are_refused(void **state)
+{
+	static const struct { const char *text, *why; } wrong[] = {
+		{ "[plan]\njob = linux:a=b\n", "no target" },
+		{ "[plan]\njob = linux:../etc\n", "no target" },
+		{ "[plan]\njob = quick:x.o\n", "has no targets" },
+		{ "[plan]\njob = command\n", "needs a section [job]" },
+		{ "[plan]\njob = quick\n[job]\ncommand = ls\n", "is for job = command" },
+		{ "[job]\ncommnd = ls\n", "there are tree, command and prepare" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		cleanup_free char *text = xasprintf("%s[kernel b]\nimage = b\n", wrong[i].text);
+		struct error err = { 0 };
+		struct plan p;
+
+		plan_init(&p);
+		assert_true(read_text(&p, text, &err) < 0 || plan_finish(&p, &err) < 0);
+		if (!strstr(err.text, wrong[i].why))
+			fail_msg("'%s' does not say '%s'", err.text, wrong[i].why);
+		plan_free(&p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plan_is_read_as_written),
+		cmocka_unit_test(jobs_are_read),
+		cmocka_unit_test(wrong_jobs_are_refused),
 		cmocka_unit_test(long_cmdline_is_whole),
 		cmocka_unit_test(ambiguous_plans_are_refused),
 		cmocka_unit_test(blanks_around_a_cmdline_go),
