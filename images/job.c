@@ -150,7 +150,7 @@ static int build_command(const struct cache *c, const char *dir, uint64_t size,
 	CLEANUP(tree_freep) struct tree *t = tree_new();
 
 	if (!dir)
-		return error_set(err, 0, "job " JOB_COMMAND " has no tree: give [job] tree = DIR in the plan");
+		return error_set(err, 0, "it has no tree: give [job] tree = DIR in the plan");
 	if (dir_tree(t, dir, err) || check_room(t, dir, size, err))
 		return -1;
 	tree_digest(t, j->digest);

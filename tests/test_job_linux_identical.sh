@@ -37,4 +37,4 @@ refuses 2 "no target: give one" "$KONTEST" build --job 'linux:../x'
 sed 's/^size = 384MiB/size = 64MiB/' images/profiles/small.ini >"$tmp/p.ini"
 refuses 2 "work disk of 96 MiB, and the profile's has 64 MiB: make its \[disk work\] size larger" \
 	"$KONTEST" build --job linux --profile "$tmp/p.ini"
-refuses 2 "job 'command' has no tree" "$KONTEST" build --job command
+refuses 2 "job 'command': it has no tree: give" "$KONTEST" build --job command
