@@ -152,7 +152,8 @@ objects: $(host_obj) $(guest_lib)
 install: all
 	install -D -m 755 $(kontest) $(DESTDIR)$(PREFIX)/bin/kontest
 	install -D -m 755 $(guest) $(DESTDIR)$(sharedir)/guest/kontest-guest
-	install -D -m 644 -t $(DESTDIR)$(sharedir)/images images/*.recipe images/*.lock
+	install -D -m 644 -t $(DESTDIR)$(sharedir)/images \
+		images/*.recipe images/*.lock images/*.files images/*.config
 	install -D -m 644 -t $(DESTDIR)$(sharedir)/images/profiles images/profiles/*.ini
 	install -D -m 644 -t $(DESTDIR)$(sharedir)/plans host/plans/*
 	for job in loads/jobs/*; do \

@@ -3,8 +3,12 @@
 # runs do the same work, and a command that fails gives job-failed, never a number.
 . tests/lib.sh
 
-"$KONTEST" run --kernel k=$K612 --profile small --accel exact --jobs 2 --loads no_load:2 \
-	--job linux:mm/slob.o --format json >"$tmp/linux" 2>"$tmp/err" || fail "$(cat "$tmp/err")"
+XDG_DATA_HOME="$tmp/linux-data" "$KONTEST" run --kernel k=$K612 --profile small --accel exact \
+	--jobs 2 --loads no_load:2 --job linux:mm/slob.o --format json \
+	>"$tmp/linux" 2>"$tmp/linux.err" &
+linux=$!
+stop_linux() { kill $linux 2>/dev/null || :; }
+cleanup_fn stop_linux
 
 mkdir "$tmp/src"
 printf 'int a(void) { return 1; }\n' >"$tmp/src/a.c"
@@ -30,6 +34,7 @@ plan 'echo this tree is broken >&2; exit 3'
 status=0
 "$KONTEST" run "$tmp/p.plan" --format json >"$tmp/broken" 2>"$tmp/err" || status=$?
 [ $status = 19 ] || fail "a failing command: exit status $status: $(cat "$tmp/err")"
+wait $linux || fail "$(cat "$tmp/linux.err")"
 
 python3 - "$tmp" <<'P' || fail "see above"
 import json, sys

@@ -10,7 +10,11 @@ profile = small
 boots = 1
 runs = 1
 loads = no_load, cacherun, process_load, ctar_load, xtar_load, io_load, io_other, read_load, list_load, mem_load, dbench_load
-job = quick
+job = command
+[job]
+tree = $PWD/loads/jobs/quick-1
+prepare = make clean
+command = make -j{jobs} avl.o pqueue.o matrix.o
 [kernel k61]
 image = $K61
 [kernel k612]

@@ -18,7 +18,7 @@
 #define MIB (1u << 20)
 #define FILE_MIB 48
 #define BLOCK (256 * 1024)
-#define RANDOM_READS 1000
+#define RANDOM_READS 4000
 
 static char *buf;
 static int bad;
@@ -39,10 +39,10 @@ static void must(int ok, const char *what)
 	exit(2);
 }
 
-static void judge(const char *what, double is, double wanted, double within)
+static void judge(const char *what, double is, double wanted, double late)
 {
 	double off = is / wanted - 1;
-	int wrong = off > within || off < -within;
+	int wrong = off > late || off < -0.02;
 
 	printf("%s: %.6f s, by the profile %.6f s, %+.2f %%%s\n", what, is,
 	       wanted, 100 * off, wrong ? " WRONG" : "");
@@ -83,11 +83,14 @@ static void sequential(double rate_mib)
 		const char *what;
 		void (*move)(const char *, int);
 		int flags;
+		double late;
 	} tries[] = {
-		{ "sequential write", fill, 0 },
-		{ "sequential direct write", fill, O_DIRECT },
-		{ "sequential read", drain, 0 },
-		{ "sequential direct read", drain, O_DIRECT },
+		{ "sequential direct write", fill, O_DIRECT, 0.02 },
+		{ "sequential direct read", drain, O_DIRECT, 0.02 },
+		{ "sequential read", drain, 0, 0.02 },
+		/* Here the kernel holds the writer back, by up to 200 ms at a
+		 * time (balance_dirty_pages), on any disk */
+		{ "sequential write", fill, 0, 0.25 },
 	};
 
 	fill("data", O_TRUNC);	/* with its blocks: what follows has none to find */
@@ -98,7 +101,8 @@ static void sequential(double rate_mib)
 		forget("data");
 		start = now_s();
 		tries[i].move("data", tries[i].flags);
-		judge(tries[i].what, now_s() - start, FILE_MIB / rate_mib, 0.02);
+		judge(tries[i].what, now_s() - start, FILE_MIB / rate_mib,
+		      tries[i].late);
 	}
 }
 
