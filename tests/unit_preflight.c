@@ -24,10 +24,11 @@ static const char base[] =
 	"CONFIG_EXT4_FS=y\n";
 static const char virtio[] = "CONFIG_VIRTIO_PCI=y\nCONFIG_VIRTIO_BLK=y\n";
 static const char ahci[] = "CONFIG_SATA_AHCI=y\nCONFIG_BLK_DEV_SD=y\n";
-static const char pmem[] = "CONFIG_ACPI_NFIT=y\nCONFIG_LIBNVDIMM=y\nCONFIG_BLK_DEV_PMEM=y\n";
+static const char pmem[] = "CONFIG_ACPI_NFIT=y\nCONFIG_LIBNVDIMM=y\nCONFIG_BLK_DEV_PMEM=y\n"
+	"CONFIG_NET=y\nCONFIG_UNIX=y\nCONFIG_BLK_DEV_NBD=y\n";
 static const char figures[] =
 	"CONFIG_SMP=y\nCONFIG_SWAP=y\nCONFIG_CGROUPS=y\nCONFIG_MEMCG=y\n"
-	"CONFIG_BLK_CGROUP=y\nCONFIG_BLK_DEV_THROTTLING=y\n"
+	"CONFIG_BLK_CGROUP=y\n"
 	"CONFIG_FAIR_GROUP_SCHED=y\nCONFIG_PSI=y\nCONFIG_TASK_IO_ACCOUNTING=y\n"
 	"CONFIG_EFI_STUB=y\n";
 
@@ -175,7 +176,7 @@ static void one_disk_bus_will_do(void **state)
 		assert_int_equal(bus, good[i].bus);
 		/* and none of them is an NVDIMM */
 		assert_int_equal(kernel_preflight(&t.k, true, NULL, &t.err), -1);
-		assert_non_null(strstr(t.err.text, "lacks CONFIG_ACPI_NFIT, CONFIG_LIBNVDIMM, CONFIG_BLK_DEV_PMEM;"));
+		assert_non_null(strstr(t.err.text, "lacks CONFIG_ACPI_NFIT, CONFIG_LIBNVDIMM, CONFIG_BLK_DEV_PMEM, CONFIG_NET, CONFIG_UNIX, CONFIG_BLK_DEV_NBD;"));
 		trial_end(&t);
 	}
 	trial_begin(&t, "config", base);
