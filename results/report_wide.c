@@ -52,7 +52,8 @@ static char *split(double job_pct)
 {
 	if (!isfinite(job_pct))
 		return xstrdup("-");
-	return xasprintf("%.1f:%.1f", job_pct, 100 - job_pct);
+	/* 100 * x / x may be a little more than 100 */
+	return xasprintf("%.1f:%.1f", job_pct, fmax(0, 100 - job_pct));
 }
 
 static void add_run_row(const struct report *r, size_t row, struct grid *g)

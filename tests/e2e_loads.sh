@@ -102,7 +102,7 @@ lead-ms = 100
 job = command
 [job]
 tree = $tmp/tree
-prepare = rm -f filler; fallocate -l 260M filler
+prepare = dd if=/dev/zero of=filler bs=1M count=260
 command = sleep 2
 [kernel k61]
 image = $K61
