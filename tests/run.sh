@@ -38,23 +38,60 @@ unit() {
 	fi
 }
 
+# A shell test, in the background: its name, status and seconds in one file.
 script() {
 	local name=${1##*/} log="$O/logs/${1##*/}.log" t0=$SECONDS status=0
 	timeout -k 30 "$limit" bash "$1" >"$log" 2>&1 </dev/null || status=$?
-	case $status in
-	0)	passed=$((passed + 1)); say ok "$name" $((SECONDS - t0)) ;;
-	77)	skipped=$((skipped + 1))
-		say skip "$name" $((SECONDS - t0)) "$(tail -n 1 "$log")" ;;
-	*)	failed=$((failed + 1)); say FAIL "$name" $((SECONDS - t0)) "status $status"
-		tail -n 60 "$log" ;;
-	esac
+	echo "$status $((SECONDS - t0))" >"$ended/$name.part" &&
+		mv "$ended/$name.part" "$ended/$name"
 }
 
+# Says and counts those that have ended since.
+reap() {
+	local f name status seconds log
+	for f in "$ended"/*.sh; do
+		[ -e "$f" ] || continue
+		name=${f##*/} log="$O/logs/${f##*/}.log"
+		read -r status seconds <"$f"
+		rm "$f"
+		running=$((running - 1))
+		case $status in
+		0)	passed=$((passed + 1)); say ok "$name" "$seconds" ;;
+		77)	skipped=$((skipped + 1))
+			say skip "$name" "$seconds" "$(tail -n 1 "$log")" ;;
+		*)	failed=$((failed + 1)); say FAIL "$name" "$seconds" "status $status"
+			tail -n 60 "$log" ;;
+		esac
+	done
+}
+
+# As many at a time as there are CPUs: no test may depend on how fast it is, those
+# in exact mode cannot, and a VM with one CPU leaves the others idle.
+scripts() {
+	local t running=0
+	for t in tests/"$1"_*.sh; do
+		[ -e "$t" ] || continue
+		while [ $running -ge "$slots" ]; do
+			sleep 0.5
+			reap
+		done
+		script "$t" &
+		running=$((running + 1))
+	done
+	while [ $running -gt 0 ]; do
+		sleep 0.5
+		reap
+	done
+}
+
+slots=${KONTEST_TEST_SLOTS:-$(nproc)}
+ended=$(mktemp -d "${TMPDIR:-/tmp}/kontest-run.XXXXXX")
+trap 'rm -rf "$ended"' EXIT
 for kind in "$@"; do
 	if [ "$kind" = unit ]; then
 		for t in tests/unit_*.c; do t=${t##*/}; unit "$O/tests/${t%.c}"; done
 	else
-		for t in tests/"$kind"_*.sh; do [ -e "$t" ] && script "$t"; done
+		scripts "$kind"
 	fi
 done
 echo
