@@ -24,7 +24,7 @@ say = @printf '  %-8s %s\n'
 endif
 
 PKGS	:= libvirt libvirt-qemu libarchive ext2fs com_err libelf fdisk sqlite3 gsl \
-	   jansson libcrypto liblzma
+	   jansson libcrypto liblzma libzstd libsodium
 
 CC	:= gcc
 WARN	:= -Wall -Wextra -Wshadow -Wvla $(if $(filter 0,$(WERROR)),,-Werror)

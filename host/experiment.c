@@ -218,8 +218,29 @@ int experiment_schedule(struct experiment *e, struct error *err)
 	return 0;
 }
 
+void experiment_boot(const struct experiment *e, size_t kernel,
+		     struct boot_config *cfg)
+{
+	const struct candidate *c = &e->candidates[kernel];
+	const struct profile *p = &e->profile;
+
+	*cfg = (struct boot_config){
+		.profile = p,
+		.accel = e->accel,
+		.vmlinuz = c->system.vmlinuz,
+		.initrd = c->system.initrd,
+		.cmdline = c->cmdline,
+		.system = { .path = c->system.path, .readonly = true, .rates = &p->work },
+		.work = { .path = e->work.path, .scratch = true, .rates = &p->work },
+		.other = { .path = e->other.path, .scratch = true, .rates = &p->other },
+		.swap = { .path = e->swap.path, .scratch = true, .rates = &p->swap },
+	};
+}
+
 void experiment_free(struct experiment *e)
 {
+	for (size_t i = 0; i < e->boots.n; i++)
+		free(e->boots.v[i].guest_plan);
 	for (size_t i = 0; i < e->n_candidates; i++) {
 		kernel_free(&e->candidates[i].kernel);
 		initramfs_free(&e->candidates[i].initramfs);

@@ -25,11 +25,14 @@ struct candidate {
  * @kernel: index into struct experiment.candidates
  * @number: 1.. within the kernel; also the seed stirred into the guest
  * @index: 1.. over the whole run, in the order of execution
+ * @guest_plan: what the guest is told when that is given already, owned; NULL:
+ *              guest_plan() makes it
  */
 struct planned_boot {
 	size_t kernel;
 	unsigned int number;
 	unsigned int index;
+	char *guest_plan;
 };
 DEFINE_VECTOR(planned_boots, struct planned_boot)
 
@@ -73,6 +76,11 @@ int experiment_build(struct experiment *e, bool locked, bool only_images,
 int experiment_schedule(struct experiment *e, struct error *err);
 
 void experiment_free(struct experiment *e);
+
+/* experiment_boot() - all of a kernel's boot that is the same in each: machine,
+ * kernel, disks; name, directory and results disk are the caller's to add */
+void experiment_boot(const struct experiment *e, size_t kernel,
+		     struct boot_config *cfg);
 
 /* guest_plan() - the guest plan (journal.h) of a boot; owned by the caller */
 char *guest_plan(const struct experiment *e, const struct planned_boot *b);

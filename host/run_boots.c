@@ -65,32 +65,21 @@ static void boot_settings(const struct runner *s, const struct running *r,
 {
 	const struct experiment *e = s->e;
 	const struct candidate *c = &e->candidates[r->boot->kernel];
-	const struct profile *p = &e->profile;
 
 	*check = (struct receipt_check){
-		.profile = p,
+		.profile = &e->profile,
 		.release = c->kernel.release,
 		.cmdline = c->cmdline,
 		.system_bytes = c->system.size,
 		.accel = e->accel,
 	};
-	*cfg = (struct boot_config){
-		.name = name,
-		.uri = s->o->uri,
-		.dir = r->dir,
-		.profile = p,
-		.accel = e->accel,
-		.vmlinuz = c->system.vmlinuz,
-		.initrd = c->system.initrd,
-		.cmdline = c->cmdline,
-		.system = { .path = c->system.path, .readonly = true, .rates = &p->work },
-		.work = { .path = e->work.path, .scratch = true, .rates = &p->work },
-		.other = { .path = e->other.path, .scratch = true, .rates = &p->other },
-		.swap = { .path = e->swap.path, .scratch = true, .rates = &p->swap },
-		.results = { .path = r->journal },
-		.receipt = receipt_matches,
-		.receipt_data = check,
-	};
+	experiment_boot(e, r->boot->kernel, cfg);
+	cfg->name = name;
+	cfg->uri = s->o->uri;
+	cfg->dir = r->dir;
+	cfg->results.path = r->journal;
+	cfg->receipt = receipt_matches;
+	cfg->receipt_data = check;
 }
 
 static char *domain_name(const struct runner *s, const struct running *r)
@@ -131,7 +120,8 @@ static int bury_boot(const struct runner *s, const struct running *r,
 static int make_journal(const struct runner *s, const struct running *r,
 			struct error *err)
 {
-	cleanup_free char *plan = guest_plan(s->e, r->boot);
+	cleanup_free char *plan = r->boot->guest_plan ? xstrdup(r->boot->guest_plan) :
+				  guest_plan(s->e, r->boot);
 	cleanup_free char *context = boot_context(s->e, r->boot);
 	cleanup_close int fd = -1;
 	int failed;
