@@ -125,6 +125,19 @@ static uint64_t get64(const uint8_t *p)
 	return le64toh(v);
 }
 
+/* A key without a password has no checksum (minisign 0.11): there its two
+ * halves, seed and public key, must belong together. */
+static bool matches(const uint8_t key[MINISIGN_SECRET_BYTES])
+{
+	uint8_t public[MINISIGN_PUBLIC_BYTES], again[MINISIGN_SECRET_BYTES];
+	bool same;
+
+	crypto_sign_seed_keypair(public, again, key);
+	same = !sodium_memcmp(again, key, sizeof(again));
+	sodium_memzero(again, sizeof(again));
+	return same;
+}
+
 /* The key's own checksum tells whether the password was right. */
 static bool intact(const struct secret_blob *b)
 {
@@ -181,9 +194,9 @@ static int unlock(struct secret_blob *b, const char *path,
 		if (ret < 0)
 			return -1;
 	}
-	if (!intact(b))
+	if (locked ? !intact(b) : !matches(b->part.key))
 		return error_set(err, 0, locked ? "secret key '%s': that is not its password" :
-				 "secret key '%s' is damaged: its checksum is wrong", path);
+				 "secret key '%s' is damaged: its halves do not belong together", path);
 	return 0;
 }
 
