@@ -201,10 +201,12 @@ static char *entry_difference(const struct journal_entry *a,
 	json_t *x, *y;
 	char *d;
 
-	if (!a || !b || a->type != b->type)
-		return xasprintf("there %s, here %s",
-				 a ? "there is more in the journal" : "the journal ends",
-				 b ? "there is more in it" : "it ends");
+	if (a && b && a->type != b->type)
+		return xstrdup("another kind of record follows there than here");
+	if (!a || !b)
+		return xasprintf("the journal %s there, and %s here",
+				 a ? "goes on" : "ends",
+				 b ? "goes on" : "ends");
 	x = json_loadb(a->payload, a->len, 0, NULL);
 	y = json_loadb(b->payload, b->len, 0, NULL);
 	if (!x || !y) {

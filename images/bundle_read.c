@@ -21,7 +21,9 @@
 
 static int in_bundle(const struct bundle *b, struct error *err)
 {
-	return error_prefix(err, "bundle '%s'", b->path);
+	/* What is wrong below the tar archive names the file already. */
+	return err && strstr(err->text, b->path) ? error_prefix(err, "bundle") :
+	       error_prefix(err, "bundle '%s'", b->path);
 }
 
 bool bundle_is(const char *path)
