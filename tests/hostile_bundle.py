@@ -75,11 +75,11 @@ elif case == "hole":
     # 300 GiB out of nothing
     files.append({"path": "w.img", "role": "work", "size": 300 << 30, "sha256": "0" * 64, "pieces": []})
 elif case == "pieces":
-    # 1 MiB written a hundred thousand times
+    # 1 MiB written a hundred and fifty thousand times
     piece = b"z" * MIB
     members.append(member("p", piece, "piece")); body.append(("p", piece, R))
     files.append({"path": "w.img", "role": "work", "size": 250 << 30, "sha256": "0" * 64,
-                  "pieces": [[i << 20, 1] for i in range(250000)]})
+                  "pieces": [[i << 20, 1] for i in range(150000)]})
 elif case == "content":
     body[0] = ("a", b"aab", R)
 manifest = json.dumps({"format": "kontest-bundle", "version": 1, "kind": "full",

@@ -51,7 +51,7 @@ hostile said "unfolds to [0-9]* bytes, its table says 4194304"
 hostile trailing "something follows its end"
 hostile truncated "it is cut short"
 free=$(df --output=avail -B 1M "$tmp" | tail -n 1)
-[ "$free" -ge 250000 ] || hostile pieces "MiB free in|has the SHA-256"
+[ "$free" -ge 150000 ] || hostile pieces "MiB free in|has the SHA-256"
 # The same makes a bundle that is whole when nothing is wrong with it.
 python3 tests/hostile_bundle.py good "$tmp/good.kontest"
 (ulimit -v 400000; "$KONTEST" verify "$tmp/good.kontest") >/dev/null
