@@ -86,21 +86,14 @@ static int load_ours(struct replay *p, struct strings *paths,
 	return 0;
 }
 
-/* Exit status of the comparison, or -1. */
-static int compare(struct replay *p, unsigned int differ, enum verdict worst,
-		   struct error *err)
+/* 0 when every figure is the same, 1 when not, or -1. */
+static int compare_exact(const struct strings *theirs, const struct strings *ours,
+			 unsigned int differ, struct error *err)
 {
-	CLEANUP(strings_clear) struct strings paths = { 0 };
-	CLEANUP(boot_records_clear) struct boot_records ours = { 0 };
 	cleanup_free char *what = NULL;
 	size_t figures;
 
-	if (load_ours(p, &paths, &ours, err) < 0)
-		return -1;
-	replay_side_by_side(&p->rerun.boots, &ours, stdout);
-	if (p->rerun.e.accel != ACCEL_EXACT)
-		return worst ? verdict_exit(worst) : 0;
-	if (replay_first_difference(&p->rerun.journals, &paths, &figures, &what, err) < 0)
+	if (replay_first_difference(theirs, ours, &figures, &what, err) < 0)
 		return -1;
 	if (!what) {
 		printf("Exact: all %zu figures are the same, to the last digit.\n", figures);
@@ -110,6 +103,21 @@ static int compare(struct replay *p, unsigned int differ, enum verdict worst,
 	puts(differ ? "The inputs that differ are named above." :
 		      "No input differs: please report this as a bug.");
 	return 1;
+}
+
+/* Exit status of the comparison, or -1. */
+static int compare(struct replay *p, unsigned int differ, enum verdict worst,
+		   struct error *err)
+{
+	CLEANUP(strings_clear) struct strings paths = { 0 };
+	CLEANUP(boot_records_clear) struct boot_records ours = { 0 };
+
+	if (load_ours(p, &paths, &ours, err) < 0)
+		return -1;
+	replay_side_by_side(&p->rerun.boots, &ours, stdout);
+	if (p->rerun.e.accel != ACCEL_EXACT)
+		return worst ? verdict_exit(worst) : 0;
+	return compare_exact(&p->rerun.journals, &paths, differ, err);
 }
 
 static int replay(const struct replay_args *a, struct error *err)

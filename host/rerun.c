@@ -69,7 +69,7 @@ static int text_file(const char *text, size_t len, char path[64], struct error *
  * are left out. The text and the digest stay the author's. */
 static int load_plan(struct rerun *r, struct error *err)
 {
-	const struct boot_record *b = &r->boots.v[0];
+	const struct boot_record *b = &r->boots.v[0], *first;
 	const char *text = context_text(b, "plan", "text");
 	const char *kernels = strstr(text, KERNEL_SECTION);
 	size_t len = kernels ? (size_t)(kernels - text) : strlen(text);
@@ -78,10 +78,9 @@ static int load_plan(struct rerun *r, struct error *err)
 
 	if (fd < 0 || plan_read(&r->plan, path, err) < 0)
 		return -1;
-	for (size_t k = 0; rerun_first(r, k); k++)
-		if (plan_add_kernel(&r->plan, rerun_first(r, k)->label,
-				    context_text(rerun_first(r, k), "kernel", "spec"),
-				    err) < 0)
+	for (size_t k = 0; (first = rerun_first(r, k)); k++)
+		if (plan_add_kernel(&r->plan, first->label,
+				    context_text(first, "kernel", "spec"), err) < 0)
 			return -1;
 	if (plan_finish(&r->plan, err) < 0)
 		return -1;
@@ -177,9 +176,11 @@ static int load_disks(struct rerun *r, struct error *err)
 	if (take_digest(b, "image", "base", e->base.digest, err) < 0 ||
 	    take_digest(b, "image", "lock", e->base.lock_digest, err) < 0 ||
 	    take_digest(b, "image", "guest", e->guest_digest, err) < 0 ||
-	    take_digest(b, "job", "digest", e->job_digest, err) < 0 ||
+	    take_digest(b, "job", "digest", e->job.digest, err) < 0 ||
 	    take_digest(b, "image", "work", e->work.digest, err) < 0)
 		return -1;
+	snprintf(e->job.config, sizeof(e->job.config), "%s", context_text(b, "job", "config"));
+	e->job.package = text_or_null(b, "job", "package");
 	if (e->profile.other.present &&
 	    take_digest(b, "image", "other", e->other.digest, err) < 0)
 		return -1;

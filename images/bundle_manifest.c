@@ -81,7 +81,7 @@ static const char *shown(const char *s, char out[TAR_NAME_MAX + 1])
 {
 	size_t n = 0;
 
-	for (; s[n] && n < TAR_NAME_MAX; n++)
+	for (; n < TAR_NAME_MAX && s[n]; n++)
 		out[n] = s[n] < 0x20 || s[n] > 0x7e ? '?' : s[n];
 	out[n] = '\0';
 	return out;

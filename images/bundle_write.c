@@ -61,7 +61,8 @@ static int map_file(const char *path, struct mapped *m, struct error *err)
 	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (p == MAP_FAILED)
 		return error_set(err, errno, "map '%s'", path);
-	*m = (struct mapped){ p, (size_t)st.st_size };
+	m->data = p;
+	m->len = (size_t)st.st_size;
 	return 0;
 }
 
@@ -241,11 +242,12 @@ static int write_piece(struct seekable_writer *w, const struct bundle_member *m,
 		       const struct content *c, struct error *err)
 {
 	cleanup_close int fd = open(c->path, O_RDONLY | O_CLOEXEC);
-	cleanup_free char *bytes = xmalloc(m->size);
+	cleanup_free char *bytes = NULL;
 	char hex[SHA256_HEX];
 
 	if (fd < 0)
 		return error_set(err, errno, "open '%s'", c->path);
+	bytes = xmalloc(m->size);
 	if (full_pread(fd, bytes, m->size, (off_t)c->off, c->path, err) < 0)
 		return -1;
 	sha256_of(bytes, m->size, hex);

@@ -236,7 +236,7 @@ static int digest(const char *path, uint8_t out[crypto_generichash_BYTES_MAX],
 {
 	enum { CHUNK = 1 << 18 };
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	cleanup_free char *chunk = xmalloc(CHUNK);
+	cleanup_free char *chunk = NULL;
 	crypto_generichash_state st;
 	struct stat sb;
 	off_t off = 0;
@@ -245,6 +245,7 @@ static int digest(const char *path, uint8_t out[crypto_generichash_BYTES_MAX],
 		return error_set(err, errno, "open '%s'", path);
 	if (!S_ISREG(sb.st_mode))
 		return error_set(err, 0, "'%s' is not a regular file", path);
+	chunk = xmalloc(CHUNK);
 	crypto_generichash_init(&st, NULL, 0, crypto_generichash_BYTES_MAX);
 	while (off < sb.st_size) {
 		size_t n = sb.st_size - off < CHUNK ? (size_t)(sb.st_size - off) : CHUNK;
@@ -359,7 +360,7 @@ static void printable(const char *s, char out[MINISIGN_COMMENT_MAX])
 {
 	size_t n = 0;
 
-	for (; s[n] && n < MINISIGN_COMMENT_MAX - 1; n++)
+	for (; n < MINISIGN_COMMENT_MAX - 1 && s[n]; n++)
 		out[n] = s[n] == '\t' ? ' ' : s[n] < 0x20 || s[n] > 0x7e ? '?' : s[n];
 	out[n] = '\0';
 }
