@@ -56,7 +56,7 @@ if [ "$free" -lt 150000 ]; then
 	python3 tests/hostile_bundle.py pieces "$tmp/pieces.kontest"
 	(ulimit -v 400000; "$KONTEST" replay "$tmp/pieces.kontest" --dir "$tmp/play/target") \
 		>"$tmp/out" 2>"$tmp/err" && fail "pieces: unpacked" || :
-	grep -q "unpacked it has 150000 MiB, and there are .* MiB free in" "$tmp/err" || fail "$(cat "$tmp/err")"
+	grep -q "unpacked it has 15000[0-9] MiB, and there are .* MiB free in" "$tmp/err" || fail "$(cat "$tmp/err")"
 	[ -z "$(ls -A "$tmp/play")" ] || fail "pieces: left behind"
 fi
 # The same makes a bundle that is whole when nothing is wrong with it.
