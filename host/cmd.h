@@ -30,7 +30,7 @@ struct cmd {
 };
 
 extern const struct cmd cmd_run, cmd_build, cmd_report, cmd_kernel, cmd_profile,
-	cmd_journal, cmd_store, cmd_import, cmd_doctor;
+	cmd_journal, cmd_store, cmd_import, cmd_verify, cmd_doctor;
 
 /* cmd_fail() - print the reason on stderr; returns EXIT_USAGE */
 int cmd_fail(const struct error *err);

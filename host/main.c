@@ -9,7 +9,7 @@
 
 static const struct cmd *const cmds[] = {
 	&cmd_run, &cmd_build, &cmd_report, &cmd_kernel, &cmd_profile,
-	&cmd_journal, &cmd_store, &cmd_import, &cmd_doctor, NULL,
+	&cmd_journal, &cmd_store, &cmd_import, &cmd_verify, &cmd_doctor, NULL,
 };
 
 static const struct cmd *find_cmd(const char *name)
