@@ -12,8 +12,11 @@
 
 #include "images/verify_deep_parts.h"
 #include "results/base/cleanup.h"
+#include "results/base/file.h"
 
 #define LIBRARY "libguestfs.so.0"
+/* supermin, which makes its appliance, copies that directory's mode */
+#define HOST_MODULES "/lib/modules"
 /* Optional arguments by number, as in guestfs.h */
 #define ADD_DRIVE_READONLY 0
 #define ADD_DRIVE_FORMAT 1
@@ -76,7 +79,9 @@ static int said(const struct guestfs *f, void *g, const char *what,
 	const char *why = f->last_error(g);
 
 	error_set(err, 0, "libguestfs: %s: %s", what, why ? why : "no reason given");
-	if (!strcmp(what, "launch") && !o->kernel)
+	if (!strcmp(what, "launch") && !path_is_dir(HOST_MODULES))
+		error_add(err, "; it wants the directory " HOST_MODULES " on the host, which may be empty: sudo mkdir " HOST_MODULES);
+	else if (!strcmp(what, "launch") && !o->kernel)
 		error_add(err, "; it needs a kernel in /boot that this user can read (sudo chmod 0644 /boot/vmlinuz-*), or --kernel debian:PACKAGE");
 	return -1;
 }
