@@ -22,6 +22,7 @@
 #include "images/esp.h"
 #include "images/ext4.h"
 #include "images/fat.h"
+#include "images/gpt.h"
 #include "images/verify.h"
 #include "images/verify_deep.h"
 #include "images/verify_parts.h"
@@ -459,6 +460,110 @@ static void ext4_is_explained(void **state)
 	ext4_map_free(m);
 }
 
+/* --- a whole disk ------------------------------------------------------------------------ */
+
+#define BIOS_OFF MIB
+#define ROOT_OFF (2 * MIB)
+
+/* struct disk - what is where */
+struct disk {
+	char *path;
+	uint64_t size, esp_off, file_off;
+};
+
+static void make_disk(struct disk *d)
+{
+	CLEANUP(tree_freep) struct tree *t = tree_new();
+	CLEANUP(buf_free) struct buf root = { 0 }, text = { 0 };
+	cleanup_free char *fs = xasprintf("%s/root", dir);
+	struct ext4_opts opts = { .label = "unit", .time = 1767225600 };
+	const struct esp_file file = { "kontest/hello.txt", NULL, &text, 5 };
+	struct esp_layout l;
+	struct error err = { 0 };
+	cleanup_close int fd = -1;
+
+	buf_adds(&text, "hello");
+	make_tree(t);
+	opts.size = tree_ext4_size(t, &opts, 0);
+	ok(tree_write_ext4(t, fs, &opts, &err), &err);
+	ok(file_read(fs, 64 * MIB, &root, &err), &err);
+	ok(esp_plan(&file, 1, &l, &err), &err);
+	d->path = xasprintf("%s/disk.img", dir);
+	d->esp_off = ROOT_OFF + opts.size;
+	d->size = d->esp_off + l.size + MIB;
+	fd = open(d->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(ftruncate(fd, (off_t)d->size), 0);
+	ok(gpt_write(fd, d->path, (const uint8_t *)"0123456789abcdef", (struct gpt_part[]){
+		{ BIOS_OFF, MIB, GPT_TYPE_BIOS_BOOT, "kontest-bios", "1" },
+		{ d->esp_off, l.size, GPT_TYPE_ESP, "kontest-esp", "2" },
+		{ ROOT_OFF, opts.size, GPT_TYPE_ROOT_X86_64, "kontest-root", "3" },
+	}, 3, &err), &err);
+	ok(full_pwrite(fd, root.data, root.len, ROOT_OFF, d->path, &err), &err);
+	ok(esp_write(d->path, d->esp_off, &l, 1, 1767225600, &file, 1, &err), &err);
+	buf_free(&root);
+	ok(file_read(d->path, 256 * MIB, &root, &err), &err);
+	for (size_t i = d->esp_off; !d->file_off && i + 5 <= root.len; i++)
+		if (!memcmp(root.data + i, "hello", 5))
+			d->file_off = i;
+	assert_true(d->file_off > 0);
+}
+
+/* Change one byte of a copy, and what is said of it begins so */
+static void expect(const struct disk *d, uint64_t off, const char *want)
+{
+	CLEANUP(buf_free) struct buf b = { 0 };
+	CLEANUP(verify_result_free) struct verify_result r = { 0 };
+	cleanup_free char *copy = xasprintf("%s/copy.img", dir);
+	struct error err = { 0 };
+
+	ok(file_read(d->path, 256 * MIB, &b, &err), &err);
+	b.data[off] ^= 1;
+	ok(file_write(copy, b.data, b.len, &err), &err);
+	ok(verify_compare(d->path, copy, &r, &err), &err);
+	assert_false(r.identical);
+	if (!str_starts(r.difference, want))
+		fail_msg("'%s', not '%s'", r.difference, want);
+	assert_true(str_ends(r.where, " 1"));
+}
+
+static void disks_are_compared(void **state)
+{
+	struct disk d = { 0 };
+	CLEANUP(verify_result_free) struct verify_result same = { 0 }, longer = { 0 };
+	struct error err = { 0 };
+
+	(void)state;
+	if (access("/usr/sbin/mkfs.fat", X_OK) && access("/sbin/mkfs.fat", X_OK))
+		skip();
+	make_disk(&d);
+	ok(verify_compare(d.path, d.path, &same, &err), &err);
+	assert_true(same.identical);
+	assert_null(same.difference);
+	expect(&d, 7, "partition table: MBR: GRUB's boot code: byte 7 is 0x01, built anew it is 0x00");
+	expect(&d, 446, "partition table: MBR: protective partition: byte 0 ");
+	expect(&d, 512 + 57, "partition table: GPT header: disk id: byte 1 ");
+	expect(&d, 512 + 16, "partition table: GPT header: checksum of the header is 0x");
+	expect(&d, 1024 + 128 + 40, "partition table: GPT entry 2 (kontest-esp): last sector is ");
+	expect(&d, 1024 + 56, "partition table: GPT entry 1 (kontest-bios): name: byte 0 ");
+	expect(&d, 100000, "partition table: unused space beside the partitions: byte 100000 ");
+	expect(&d, d.size - 512 + 60, "partition table: backup GPT at the end of the disk: byte ");
+	expect(&d, BIOS_OFF + 424, "BIOS boot partition: GRUB's core: byte 424 is 0x01");
+	expect(&d, d.file_off + 1, "ESP: kontest/hello.txt: byte 1 is 0x64, built anew it is 0x65");
+	expect(&d, d.file_off + 9, "ESP: kontest/hello.txt: byte 9 ");
+	expect(&d, d.esp_off + 3, "ESP: boot sector: byte 3 ");
+	expect(&d, d.esp_off + 512 + 9, "ESP: file allocation table: byte 9 ");
+	assert_int_equal(truncate(d.path, (off_t)d.size), 0);
+	{
+		cleanup_free char *copy = xasprintf("%s/copy.img", dir);
+
+		assert_int_equal(truncate(copy, (off_t)(d.size + 4096)), 0);
+		ok(verify_compare(d.path, copy, &longer, &err), &err);
+		assert_true(strstr(longer.difference, " bytes long, built anew it is ") != NULL);
+		assert_true(strstr(longer.difference, "; ESP: file allocation table") != NULL);
+	}
+	free(d.path);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -466,7 +571,7 @@ int main(void)
 		T(manifest_comes_back), T(manifest_is_not_believed),
 		T(list_comes_back), T(damaged_lists), T(archive_that_agrees),
 		T(archive_that_differs), T(archive_that_hangs),
-		T(fat_reads_what_mtools_wrote), T(ext4_is_explained),
+		T(fat_reads_what_mtools_wrote), T(ext4_is_explained), T(disks_are_compared),
 	};
 
 	return cmocka_run_group_tests_name("verify", tests, NULL, NULL);
