@@ -214,14 +214,15 @@ static int by_path(const void *a, const void *b)
 int manifest_parse_files(const char *text, const char *what,
 			 struct listing *out, struct error *err)
 {
-	cleanup_free char *copy = xstrdup(text);
+	cleanup_free char *copy = NULL;
 	char *save = NULL;
 	size_t lineno = 1;
 
 	if (!str_starts(text, HEADER))
 		return error_set(err, 0, "%s: no list of files, which begins with #mtree",
 				 what);
-	for (char *line = strtok_r(copy + strlen(HEADER), "\n", &save); line;
+	copy = xstrdup(text + strlen(HEADER));
+	for (char *line = strtok_r(copy, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		struct listed l = { 0 };
 

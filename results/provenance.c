@@ -135,14 +135,13 @@ static void put_lines(const json_t *o, const struct wanted *w, struct buf *b)
 void provenance_put(const struct boot_records *boots, struct buf *b)
 {
 	json_t *o = provenance_json(boots);
-	const json_t *k;
-	size_t i;
+	const json_t *kernels = json_object_get(o, "kernels");
 
 	buf_adds(b, "Where this comes from (digests are SHA-256):\n");
 	put_lines(o, common, b);
 	put_lines(json_object_get(o, "qemu"), qemu, b);
-	json_array_foreach(json_object_get(o, "kernels"), i, k)
-		put_lines(k, kernel, b);
+	for (size_t i = 0; i < json_array_size(kernels); i++)
+		put_lines(json_array_get(kernels, i), kernel, b);
 	put_lines(json_object_get(o, "host"), host, b);
 	json_decref(o);
 }
