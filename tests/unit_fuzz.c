@@ -17,7 +17,6 @@
 #include "tests/fuzz/targets.h"
 
 #define CORPUS "tests/fuzz/corpus"
-#define CHANGED 800		/* inputs for each file of a corpus */
 
 /* struct random - a generator of our own: the same everywhere */
 struct random {
@@ -81,7 +80,7 @@ static void run_file(const struct fuzz_target *t, const char *path)
 	if (file_read(path, (size_t)16 << 20, &seed, &err) < 0)
 		fail_msg("%s", err.text);
 	t->fn((const uint8_t *)seed.data, seed.len);
-	for (int i = 0; i < CHANGED; i++) {
+	for (int i = 0; i < t->changed; i++) {
 		CLEANUP(buf_free) struct buf b = { 0 };
 		cleanup_free uint8_t *exact = NULL;
 
