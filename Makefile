@@ -5,6 +5,7 @@
 # make check      install what is missing, run every test (this is what CI runs)
 # make check-long the tests that take longer
 # make bench      how long building and reading take, against cp
+# make fuzz       each reader of foreign bytes under libFuzzer, FUZZ_SECONDS (60)
 # make analyze    gcc -fanalyzer and cppcheck;  make asan: unit tests under ASan/UBSan
 # make install    DESTDIR, PREFIX;  make uninstall
 #
@@ -133,6 +134,19 @@ asan: deps
 		$(O)/asan/kontest unit
 	$(Q)bash tests/run.sh $(O)/asan unit
 
+# clang has libFuzzer; nothing else here needs it, so it is not among the deps.
+FUZZ_SECONDS ?= 60
+fuzz: deps
+	$(Q)command -v clang >/dev/null || { echo "make fuzz needs clang with libFuzzer: apt-get install clang libclang-rt-14-dev" >&2; exit 1; }
+	$(Q)$(MAKE) --no-print-directory O=$(O)/fuzz CC=clang WERROR=0 \
+		CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" \
+		$(O)/fuzz/libkontest.a $(O)/fuzz/kontest-fuzz
+	$(Q)bash tests/fuzz/fuzz.sh $(O)/fuzz/kontest-fuzz $(FUZZ_SECONDS) $(FUZZ)
+
+$(O)/kontest-fuzz: $(O)/tests/fuzz/libfuzzer.o $(O)/libkontest.a
+	$(say) LINK $@
+	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $^ $(pkg_libs) -lpthread
+
 # It does not know __attribute__((cleanup)), with which resources end here.
 cppcheck_blind := --suppress=resourceLeak --suppress=readdirCalled
 
@@ -169,7 +183,7 @@ clean:
 
 FORCE:
 
-.PHONY: FORCE all unit deps demo check check-long bench asan analyze objects install uninstall clean
+.PHONY: FORCE all unit deps demo check check-long bench asan fuzz analyze objects install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 

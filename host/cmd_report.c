@@ -5,16 +5,18 @@
 #include "host/cmd.h"
 #include "results/base/cleanup.h"
 #include "results/fingerprint.h"
+#include "results/provenance.h"
 #include "results/report.h"
 
 #define FINGERPRINT "fingerprint"
 
-enum { OPT_FORMAT = 256, OPT_STORE, OPT_LIST, OPT_HELP };
+enum { OPT_FORMAT = 256, OPT_STORE, OPT_LIST, OPT_PROVENANCE, OPT_HELP };
 
 static const struct option options[] = {
 	{ "format", required_argument, NULL, OPT_FORMAT },
 	{ "store", required_argument, NULL, OPT_STORE },
 	{ "list", no_argument, NULL, OPT_LIST },
+	{ "provenance", no_argument, NULL, OPT_PROVENANCE },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
 };
@@ -82,8 +84,22 @@ static int fingerprint(struct store *s, const struct sources *src,
 	return 0;
 }
 
+/* Under the table; JSON has it anyway. */
+static int provenance(struct store *s, const struct sources *src,
+		      const char *format, struct error *err)
+{
+	if (format && !strcmp(format, "json"))
+		return 0;
+	if (!src->own)
+		return error_set(err, 0, "--provenance is of a run: of imports nothing is known but what was printed");
+	if (format && !strcmp(format, "csv"))
+		return error_set(err, 0, "--provenance has no place in CSV: take --format json, which always has it");
+	putchar('\n');
+	return provenance_print(s, src->run_id, stdout, err);
+}
+
 static int report(struct store *s, char **args, const char *format, bool list,
-		  struct error *err)
+		  bool origin, struct error *err)
 {
 	CLEANUP(sources_clear) struct sources src = { 0 };
 
@@ -93,8 +109,10 @@ static int report(struct store *s, char **args, const char *format, bool list,
 		return -1;
 	if (format && !strcmp(format, FINGERPRINT))
 		return fingerprint(s, &src, err);
-	return report_print_beside(s, src.own ? src.run_id : NULL, &src.imports,
-				   format, stdout, err);
+	if (report_print_beside(s, src.own ? src.run_id : NULL, &src.imports,
+				format, stdout, err) < 0)
+		return -1;
+	return origin ? provenance(s, &src, format, err) : 0;
 }
 
 static int run(int argc, char **argv)
@@ -102,7 +120,7 @@ static int run(int argc, char **argv)
 	const char *format = NULL, *file = NULL;
 	struct store *s = NULL;
 	struct error err = { 0 };
-	bool list = false;
+	bool list = false, origin = false;
 	int opt, status = 0;
 
 	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -116,6 +134,9 @@ static int run(int argc, char **argv)
 		case OPT_LIST:
 			list = true;
 			break;
+		case OPT_PROVENANCE:
+			origin = true;
+			break;
 		case OPT_HELP:
 			return cmd_help(&cmd_report);
 		default:
@@ -125,7 +146,7 @@ static int run(int argc, char **argv)
 	if ((format && strcmp(format, FINGERPRINT) &&
 	     check_format(format, &err) < 0) ||
 	    open_store(file, &s, &err) < 0 ||
-	    report(s, argv + optind, format, list, &err) < 0)
+	    report(s, argv + optind, format, list, origin, &err) < 0)
 		status = cmd_fail(&err);
 	if (s)
 		store_close(s);
@@ -147,6 +168,8 @@ const struct cmd cmd_report = {
 "                   wide          exact figures, rates, intervals\n"
 "                   json, csv     for programs\n"
 "                   fingerprint   digests of table and inputs, for run --expect\n"
+"  --provenance     under the table, where it comes from: digests of kernels,\n"
+"                   images, plan, profile, guest program and lock, versions, host\n"
 "  --store FILE     results store (default: the user's own)\n",
 	.run = run,
 };

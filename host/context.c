@@ -179,8 +179,9 @@ char *boot_context(const struct experiment *e, const struct planned_boot *b)
 		      "index", (int)b->index, "number", (int)b->number,
 		      "seed", (int)b->number);
 	json_object_set_new(o, "kernel", json_pack(
-		"{s:s, s:s, s:s, s:s?, s:s, s:i}", "label", k->label, "spec",
-		k->spec, "release", k->release, "version", k->package_version,
+		"{s:s, s:s, s:s, s:s?, s:s?, s:s, s:i}", "label", k->label,
+		"spec", k->spec, "release", k->release, "package", k->package,
+		"version", k->package_version,
 		"digest", k->digest, "order", (int)b->kernel));
 	json_object_set_new(o, "profile", json_pack(
 		"{s:s, s:s, s:s, s:i, s:I}", "name", m->name, "digest",

@@ -4,8 +4,8 @@
  *
  * What decides its bytes: the recipe's text, the lock, the job trees and the
  * two version numbers below. Their digest is its name in the cache. Beside the
- * image lies a small file with the image's own digest, so that finding it
- * again costs no reading of the image.
+ * image lie the list of its files and a small file with the digests of both, so
+ * that finding them again costs no reading of the image.
  */
 #include "images/base.h"
 
@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "images/lock.h"
+#include "images/manifest.h"
 #include "images/recipe.h"
 #include "images/tree.h"
 #include "results/base/cleanup.h"
@@ -28,6 +29,9 @@ void base_free(struct base *b)
 	free(b->path);
 	free(b->new_lock);
 	free(b->changes);
+	free(b->recipe);
+	free(b->lock);
+	free(b->files);
 	memset(b, 0, sizeof(*b));
 }
 
@@ -69,18 +73,24 @@ static bool find_built(const struct cache *c, const char *key, struct base *b)
 {
 	cleanup_free char *path = cache_path(c, "base", key, ".ext4");
 	cleanup_free char *info = cache_path(c, "base", key, ".info");
+	cleanup_free char *files = cache_path(c, "base", key, ".mtree");
 	CLEANUP(buf_free) struct buf text = { 0 };
 	unsigned long long size;
 	struct stat st;
 
-	if (stat(path, &st) || file_read(info, INFO_MAX_BYTES, &text, NULL) ||
-	    sscanf(text.data, "sha256 %64[0-9a-f] size %llu\n", b->digest,
-		   &size) != 2 || strlen(b->digest) != SHA256_HEX - 1 ||
+	if (stat(path, &st) || !path_exists(files) ||
+	    file_read(info, INFO_MAX_BYTES, &text, NULL) ||
+	    sscanf(text.data, "sha256 %64[0-9a-f] size %llu files %64[0-9a-f]\n",
+		   b->digest, &size, b->files_digest) != 3 ||
+	    strlen(b->digest) != SHA256_HEX - 1 ||
+	    strlen(b->files_digest) != SHA256_HEX - 1 ||
 	    (unsigned long long)st.st_size != size)
 		return false;
 	b->size = size;
 	free(b->path);
+	free(b->files);
 	b->path = steal_ptr(path);
+	b->files = steal_ptr(files);
 	return true;
 }
 
@@ -166,9 +176,11 @@ static int build(const struct cache *c, const struct recipe *r,
 	CLEANUP(tree_freep) struct tree *t = tree_new();
 	cleanup_free char *path = cache_path(c, "base", key, ".ext4");
 	cleanup_free char *info = cache_path(c, "base", key, ".info");
+	cleanup_free char *list = cache_path(c, "base", key, ".mtree");
 	cleanup_free char *text = NULL;
+	CLEANUP(buf_free) struct buf files = { 0 };
 	struct ext4_opts opts = { .label = r->label, .time = r->epoch };
-	char hex[SHA256_HEX];
+	char hex[SHA256_HEX], files_hex[SHA256_HEX];
 	/* The caller's lock is that of the recipe; this is that of the files. */
 	cleanup_close int lock = cache_lock(c, "base", key, err);
 
@@ -177,10 +189,12 @@ static int build(const struct cache *c, const struct recipe *r,
 	uuid5(r->name, "root", opts.uuid);
 	opts.size = tree_ext4_size(t, &opts, 0);
 	if (tree_write_ext4(t, path, &opts, err) ||
-	    sha256_file(path, hex, err))
+	    sha256_file(path, hex, err) || manifest_files(t, &files, err) ||
+	    file_write(list, files.data, files.len, err))
 		return -1;
-	text = xasprintf("sha256 %s size %llu\n", hex,
-			 (unsigned long long)opts.size);
+	sha256_of(files.data, files.len, files_hex);
+	text = xasprintf("sha256 %s size %llu files %s\n", hex,
+			 (unsigned long long)opts.size, files_hex);
 	return file_write(info, text, strlen(text), err);
 }
 
@@ -346,7 +360,12 @@ static int settle_lock(struct making *m, bool locked, struct base *b,
 static bool look_up(const struct making *m, const struct lock *l,
 		    char key[SHA256_HEX], struct base *b)
 {
+	CLEANUP(buf_free) struct buf text = { 0 };
+
 	lock_digest(m->recipe.name, l, b->lock_digest);
+	lock_text(m->recipe.name, l, &text);
+	free(b->lock);
+	b->lock = steal_ptr(text.data);
 	make_key(&m->recipe, m->host, b->lock_digest, key);
 	return find_built(m->c, key, b);
 }
@@ -408,6 +427,8 @@ int base_build(const struct cache *c, const char *recipe, bool locked,
 	if (making_load(&m, recipe, err))
 		return -1;
 	made.epoch = m.recipe.epoch;
+	made.recipe = xstrdup(m.recipe.text);
+	sha256_of(made.recipe, strlen(made.recipe), made.recipe_digest);
 	uuid5(m.recipe.name, "root", made.uuid);
 	if (find_any(&m, locked, &made))
 		step_end(&step, true, "%s, %llu MiB", m.recipe.name,

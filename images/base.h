@@ -13,6 +13,10 @@
  * @path: the ext4 image in the cache; owned
  * @digest: SHA-256 of the image
  * @lock_digest: SHA-256 of the lock that it was made from
+ * @recipe_digest: SHA-256 of the recipe's text
+ * @recipe, @lock: both texts; owned
+ * @files: path of the list of its files (manifest.h), in the cache; owned
+ * @files_digest: SHA-256 of that list
  * @size: bytes
  * @uuid: of the file system
  * @epoch: SOURCE_DATE_EPOCH of the recipe
@@ -24,6 +28,10 @@ struct base {
 	char *path;
 	char digest[SHA256_HEX];
 	char lock_digest[SHA256_HEX];
+	char recipe_digest[SHA256_HEX];
+	char files_digest[SHA256_HEX];
+	char *recipe, *lock;
+	char *files;
 	uint64_t size;
 	uint8_t uuid[16];
 	uint32_t epoch;

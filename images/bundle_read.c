@@ -125,7 +125,7 @@ static int check_header(struct bundle *b, const struct bundle_member *m,
 	struct tar_header u = { 0 };
 
 	if (seekable_read(&b->in, m->off, block, sizeof(block), err) < 0)
-		return error_prefix(err, "member '%s' is missing", m->path);
+		return error_prefix(err, "member '%s'", m->path);
 	if (!memcmp(block, zero, sizeof(block)))
 		return error_set(err, 0, "member '%s' is missing: the archive ends before it", m->path);
 	if (tar_header_read(block, &u, err) < 0)

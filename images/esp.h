@@ -16,8 +16,8 @@
 
 /**
  * struct esp_file - a file to put on the partition
- * @name: "EFI/BOOT/BOOTX64.EFI": components of at most 8.3 characters, joined
- *        by "/"; directories are made
+ * @name: "EFI/BOOT/BOOTX64.EFI": components joined by "/"; directories are made,
+ *        their own names of at most 8.3 characters
  * @path: host file with the content, or NULL
  * @data: the content when @path is NULL
  * @size: bytes; for a layout before the content exists, an upper bound

@@ -142,6 +142,8 @@ int initramfs_build(const struct cache *c, const struct kernel *k,
 		return -1;
 	if (stat(path, &st) < 0)
 		return error_set(err, errno, "'%s'", path);
+	sha256_of(program.data, program.len, out->guest_digest);
+	sha256_of(plan, strlen(plan), out->plan_digest);
 	out->size = (uint64_t)st.st_size;
 	out->path = steal_ptr(path);
 	step_end(&step, cached, "%s, %zu modules, %.1f MiB", k->release, order.n,

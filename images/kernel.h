@@ -77,10 +77,12 @@ int kernel_disk_bus(const struct kernel *k, enum kernel_bus *bus,
  * struct initramfs - a built initial RAM file system
  * @path: in the cache; owned
  * @digest: SHA-256 of it
+ * @guest_digest, @plan_digest: SHA-256 of /init and of /plan
  */
 struct initramfs {
 	char *path;
 	char digest[SHA256_HEX];
+	char guest_digest[SHA256_HEX], plan_digest[SHA256_HEX];
 	uint64_t size;
 };
 

@@ -11,12 +11,13 @@
 #include "images/esp.h"
 #include "images/gpt.h"
 #include "images/grub.h"
+#include "images/manifest.h"
 #include "images/uki.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
 
 /* To be raised whenever this code would make other bytes of the same inputs. */
-#define FORMAT "system-1"
+#define FORMAT "system-2"
 
 #define MIB (1ull << 20)
 #define BIOS_OFF (1 * MIB)
@@ -31,11 +32,14 @@
 #define FILE_MAX (1u << 30)
 /* FAT begins with 1980. */
 #define FAT_EPOCH 315532800u
+#define FILES 8
 
 /**
  * struct parts - everything that goes on the disk, and where
  * @stub, @vmlinuz, @initrd, @uki, @core, @grub_cfg: contents
- * @files: of the ESP
+ * @manifest, @list: contents: manifest.json, files.mtree
+ * @recipe, @lock: the base's texts
+ * @files: of the ESP; @n: how many
  * @esp: its geometry
  * @esp_off: where it starts, bytes
  * @size: of the disk, bytes
@@ -44,8 +48,10 @@
  */
 struct parts {
 	struct buf stub, vmlinuz, initrd, uki, core, grub_cfg;
+	struct buf manifest, list, recipe, lock;
 	char *osrel;
-	struct esp_file files[4];
+	struct esp_file files[FILES];
+	size_t n;
 	struct esp_layout esp;
 	uint64_t esp_off, size;
 };
@@ -56,6 +62,10 @@ static void parts_free(struct parts *p)
 	buf_free(&p->uki);
 	buf_free(&p->core);
 	buf_free(&p->grub_cfg);
+	buf_free(&p->manifest);
+	buf_free(&p->list);
+	buf_free(&p->recipe);
+	buf_free(&p->lock);
 	free(p->osrel);
 	if (p->vmlinuz.data)
 		munmap(p->vmlinuz.data, p->vmlinuz.len);
@@ -130,6 +140,12 @@ static int make_key(const struct base *b, const struct kernel *k,
 	sha256_add(&s, &b->epoch, sizeof(b->epoch));
 	sha256_adds(&s, k->digest);
 	sha256_adds(&s, k->release ? k->release : "");
+	sha256_adds(&s, k->package ? k->package : "");
+	sha256_adds(&s, k->package_version ? k->package_version : "");
+	sha256_adds(&s, b->recipe_digest);
+	sha256_adds(&s, b->lock_digest);
+	sha256_adds(&s, b->files_digest);
+	sha256_adds(&s, KONTEST_VERSION);
 	sha256_adds(&s, i->digest);
 	sha256_adds(&s, grub);
 	sha256_add(&s, p->stub.data, p->stub.len);
@@ -191,6 +207,33 @@ static void plan_files(struct parts *p, const struct kernel *k,
 					 p->initrd.len };
 	p->files[3] = (struct esp_file){ "EFI/BOOT/BOOTX64.EFI", NULL, &p->uki,
 					 p->uki.len };
+	p->n = 4;
+}
+
+static void add_text(struct parts *p, const char *name, const struct buf *text)
+{
+	p->files[p->n++] = (struct esp_file){ name, NULL, text, text->len };
+}
+
+/* What others need to make this very image again, and to look through it. */
+static int describe(const struct base *b, const struct kernel *k,
+		    const struct initramfs *i, struct parts *p,
+		    struct error *err)
+{
+	char grub[SHA256_HEX], stub[SHA256_HEX];
+
+	if (b->files && file_read(b->files, MANIFEST_TEXT_MAX_BYTES, &p->list, err) < 0)
+		return -1;
+	buf_adds(&p->recipe, b->recipe ? b->recipe : "");
+	buf_adds(&p->lock, b->lock ? b->lock : "");
+	sha256_of(p->core.data, p->core.len, grub);
+	sha256_of(p->stub.data, p->stub.len, stub);
+	manifest_write(b, k, i, grub, stub, SYSTEM_CMDLINE, &p->manifest);
+	add_text(p, MANIFEST_JSON, &p->manifest);
+	add_text(p, MANIFEST_RECIPE, &p->recipe);
+	add_text(p, MANIFEST_LOCK, &p->lock);
+	add_text(p, MANIFEST_FILES, &p->list);
+	return 0;
 }
 
 static int gather(const struct cache *c, const struct base *b,
@@ -212,7 +255,8 @@ static int gather(const struct cache *c, const struct base *b,
 	if (uki_build(&u, &p->uki, err) < 0)
 		return -1;
 	p->files[3].size = p->uki.len;
-	if (esp_plan(p->files, 4, &p->esp, err) < 0)
+	if (describe(b, k, i, p, err) < 0 ||
+	    esp_plan(p->files, p->n, &p->esp, err) < 0)
 		return -1;
 	p->esp_off = (ROOT_OFF + b->size + MIB - 1) / MIB * MIB;
 	end = p->esp_off + p->esp.size + BACKUP_SIZE;
@@ -308,7 +352,7 @@ static int make_esp(const struct cache *c, const char *path,
 	role_uuid(b, "system/fat", id);
 	if (esp_write(path, p->esp_off, &p->esp,
 		      (uint32_t)id[0] << 24 | (uint32_t)id[1] << 16 |
-		      (uint32_t)id[2] << 8 | id[3], epoch, p->files, 4, err) < 0)
+		      (uint32_t)id[2] << 8 | id[3], epoch, p->files, p->n, err) < 0)
 		return -1;
 	step_end(&step, false, "%.1f MB", (double)p->esp.size / 1e6);
 	return 0;

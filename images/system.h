@@ -40,7 +40,7 @@ struct system_image {
  * @err: reason of a failure
  *
  * p1 BIOS boot (GRUB core), p2 ESP (vmlinuz, initrd, grub/grub.cfg,
- * EFI/BOOT/BOOTX64.EFI = UKI of the same bytes), p3 root (the base's ext4, byte
+ * EFI/BOOT/BOOTX64.EFI = UKI of the same bytes, and what manifest.h says), p3 root (the base's ext4, byte
  * for byte). The ids of disk, partitions and FAT are uuid5() of the root file
  * system's UUID and a role, hence the same for every kernel on one base.
  *

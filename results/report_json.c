@@ -7,6 +7,7 @@
  * called "host".
  */
 #include "results/render.h"
+#include "results/provenance.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -235,6 +236,8 @@ void render_json(const struct report *r, struct buf *b)
 	for (size_t k = 0; k < r->table.kernels.n; k++)
 		append(kernels, kernel_json(&r->table.kernels.v[k]));
 	set(root, "kernels", kernels);
+	set(root, "provenance", r->boots.n ? provenance_json(&r->boots)
+					   : json_null());
 	set(root, "table", table_json(r));
 	for (size_t i = 0; i < r->boots.n; i++)
 		append(boots, boot_json(&r->boots.v[i]));

@@ -17,6 +17,7 @@
 
 #include "results/base/cleanup.h"
 #include "results/columns.h"
+#include "results/provenance.h"
 #include "results/render.h"
 #include "results/report.h"
 #include "results/stats.h"
@@ -499,6 +500,73 @@ static void json_splits_off_the_host(void **state)
 	assert_non_null(strstr(b, "boot panic: Kernel panic"));
 }
 
+/* Every path that report.schema.md promises, and the text for people */
+static void json_has_the_provenance(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const paths[] = {
+		"kontest", "accel", "order_seed", "plan", "profile", "job",
+		"guest", "lock", "base", "work", "swap", "other", "qemu.version",
+		"qemu.package", "qemu.machine", "qemu.cpu", "kernels.label",
+		"kernels.release", "kernels.package", "kernels.version",
+		"kernels.digest", "kernels.system", "kernels.initramfs",
+		"kernels.cmdline", "host.libvirt", "host.kernel", "host.cpu",
+		"host.machine", "host.nested",
+	};
+	static const char context[] = "{\"kontest\":\"9\",\"run_id\":\"" RUN_A "\","
+		"\"plan\":{\"name\":\"p\",\"text\":\"t\",\"digest\":\"D-plan\",\"order_seed\":77,\"boots\":1,\"runs\":1},"
+		"\"boot\":{\"index\":1,\"number\":1,\"seed\":7},"
+		"\"kernel\":{\"label\":\"6.1\",\"spec\":\"s\",\"release\":\"D-rel\",\"package\":\"D-pkg\",\"version\":\"D-ver\",\"digest\":\"D-kernel\",\"order\":0},"
+		"\"profile\":{\"name\":\"small\",\"digest\":\"D-profile\",\"text\":\"x\",\"cpus\":1,\"memory\":1},"
+		"\"loads\":[\"no_load\"],\"job\":{\"name\":\"q\",\"digest\":\"D-job\",\"jobs\":4},"
+		"\"image\":{\"system\":\"D-system\",\"base\":\"D-base\",\"lock\":\"D-lock\",\"initramfs\":\"D-initramfs\",\"guest\":\"D-guest\",\"work\":\"D-work\",\"other\":\"D-other\",\"swap\":\"D-swap\",\"cmdline\":\"D-cmd\"},"
+		"\"accel\":\"exact\",\"qemu\":{\"version\":\"D-qemu\",\"package\":\"D-deb\",\"machine\":\"D-q35\",\"cpu\":\"D-model\"},"
+		"\"host\":{\"start\":\"2026-01-31T10:00:00Z\",\"libvirt\":\"D-libvirt\",\"kernel\":\"D-hk\",\"cpu\":\"D-\\u001b[31m\",\"nested\":true,\"machine\":\"x86_64\"}}";
+	cleanup_free char *json = NULL, *text = NULL;
+	json_auto_t *root = NULL;
+	const json_t *p;
+	FILE *out;
+	size_t len = 0;
+
+	must(journal_create(f->journal, RUN_A, "run=no_load\n", context, &f->err),
+	     &f->err);
+	append_run(f->journal, &(struct made_run){ 1, "no_load", "ok", 7, 6, 0,
+						   0, 0 });
+	end(f);
+	json = print(f, "json");
+	root = json_loads(json, 0, NULL);
+	p = json_object_get(root, "provenance");
+	assert_non_null(p);
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		char group[32];
+		const char *dot = strchr(paths[i], '.');
+		const json_t *o = p, *v;
+
+		if (dot) {
+			snprintf(group, sizeof(group), "%.*s",
+				 (int)(dot - paths[i]), paths[i]);
+			o = json_object_get(p, group);
+			if (json_is_array(o))
+				o = json_array_get(o, 0);
+		}
+		v = json_object_get(o, dot ? dot + 1 : paths[i]);
+		if (!v || json_is_null(v))
+			fail_msg("provenance.%s is missing", paths[i]);
+	}
+	assert_int_equal(json_integer_value(json_object_get(p, "order_seed")), 77);
+	assert_string_equal(json_string_value(json_object_get(p, "lock")), "D-lock");
+
+	out = open_memstream(&text, &len);
+	assert_non_null(out);
+	must(provenance_print(f->s, RUN_A, out, &f->err), &f->err);
+	fclose(out);
+	assert_non_null(strstr(text, "\nseed of the order: 77\n"));
+	assert_non_null(strstr(text, "\n  system image: D-system\n"));
+	assert_non_null(strstr(text, "\nhost is a virtual machine: yes\n"));
+	/* nothing in a journal may speak to a terminal */
+	assert_null(strchr(text, '\033'));
+}
+
 static void csv_has_a_line_a_run(void **state)
 {
 	struct fixture *f = *state;
@@ -638,6 +706,7 @@ int main(void)
 		T(failed_runs_are_shown_not_averaged),
 		T(wide_has_exact_figures), T(no_good_run_gives_dashes),
 		T(unbooted_kernel_has_a_row), T(mismatch_is_not_counted), T(json_splits_off_the_host),
+		T(json_has_the_provenance),
 		T(csv_has_a_line_a_run), T(kernels_and_loads_in_plan_order),
 		T(refusals), T(full_disk_is_no_success), T(reading_is_quick),
 	};
