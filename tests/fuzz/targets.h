@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "host/plan.h"
+#include "images/bundle.h"
 #include "images/bzimage.h"
 #include "images/fat.h"
 #include "images/kernel_parts.h"
@@ -229,6 +230,32 @@ static inline void fuzz_image(const uint8_t *data, size_t size)
 		verify_texts_free(&t);
 }
 
+static inline void fuzz_bundle(const uint8_t *data, size_t size)
+{
+	FUZZ_FILE(f);
+	struct bundle b = { 0 };
+
+	if (bundle_open(&b, f.path, NULL) < 0)
+		return;
+	(void)bundle_check(&b, NULL);
+	bundle_close(&b);
+}
+
+/* What was understood is written as a manifest that is the same again */
+static inline void fuzz_bundle_manifest(const uint8_t *data, size_t size)
+{
+	struct bundle_manifest m = { 0 }, again = { 0 };
+	cleanup_free char *text = NULL;
+
+	if (bundle_manifest_parse((const char *)data, size, &m, NULL) < 0)
+		return;
+	text = bundle_manifest_text(&m);
+	if (bundle_manifest_parse(text, strlen(text), &again, NULL) < 0)
+		abort();
+	bundle_manifest_free(&m);
+	bundle_manifest_free(&again);
+}
+
 /* struct fuzz_target - @max_bytes: of an input; @changed: inputs that unit_fuzz
  * makes of each file of the corpus, fewer where one takes long */
 struct fuzz_target {
@@ -253,6 +280,8 @@ static const struct fuzz_target fuzz_targets[] = {
 	{ "files", fuzz_files, 8 << 10, 800 },
 	{ "fat", fuzz_fat, 128 << 10, 200 },
 	{ "image", fuzz_image, 128 << 10, 200 },
+	{ "bundle", fuzz_bundle, 64 << 10, 200 },
+	{ "bundle-manifest", fuzz_bundle_manifest, 16 << 10, 400 },
 };
 #define FUZZ_TARGETS (sizeof(fuzz_targets) / sizeof(fuzz_targets[0]))
 
