@@ -107,6 +107,27 @@ static void every_missing_option_is_named(void **state)
 	}
 }
 
+/* chat talks over TCP; a kernel without it boots everything else */
+static void tcp_is_asked_for_only_where_it_is_used(void **state)
+{
+	CLEANUP(buf_free) struct buf text = { 0 };
+	struct trial t;
+
+	(void)state;
+	config_of(&text, virtio, pmem, figures);
+	trial_begin(&t, "config", text.data);
+	km_ok(kernel_preflight(&t.k, KERNEL_EXACT, NULL, &t.err), &t.err);
+	assert_int_equal(kernel_preflight(&t.k, KERNEL_EXACT | KERNEL_INET,
+					  NULL, &t.err), -1);
+	assert_non_null(strstr(t.err.text, "lacks CONFIG_INET;"));
+	buf_adds(&text, "CONFIG_INET=y\n");
+	km_write(t.dir, "config", text.data, text.len);
+	km_ok(kernel_preflight(&t.k, KERNEL_INET, NULL, &t.err), &t.err);
+	km_ok(kernel_preflight(&t.k, KERNEL_EXACT | KERNEL_INET, NULL, &t.err),
+	      &t.err);
+	trial_end(&t);
+}
+
 static void options_younger_than_the_kernel_are_not_asked_for(void **state)
 {
 	static const char young[] = "CONFIG_POSIX_TIMERS=y\n";
@@ -263,6 +284,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(complete_kernel_passes),
 		cmocka_unit_test(every_missing_option_is_named),
+		cmocka_unit_test(tcp_is_asked_for_only_where_it_is_used),
 		cmocka_unit_test(options_younger_than_the_kernel_are_not_asked_for),
 		cmocka_unit_test(a_module_counts_only_when_it_is_there),
 		cmocka_unit_test(one_disk_bus_will_do),
