@@ -297,7 +297,9 @@ static int tio_line(struct reader *r)
 	}
 	if (r->expect == TIO_ROWS && shape == TIO_FIGURES)
 		return took(add_row(r, r->words.n - TIO_FIGURES, TIO_FIGURES));
-	if (shape > TIO_FIGURES / 2)
+	/* Prose may well end in many numbers; below rows it had better not */
+	if (shape == TIO_FIGURES ||
+	    (r->expect == TIO_ROWS && shape > TIO_FIGURES / 2))
 		return refuse(r, "nearly a row of tiobench, or one outside of a table: it has a label, File Size, Blk Size, Num Thr, Rate, CPU%, two latencies, two Lat% and CPU Eff, straight below the others; join it if it was wrapped, or correct it");
 	if (words_are(&r->words, heads[TIO_HEAD_2]))
 		return refuse(r, "titles of tiobench without 'Sequential Reads' or the like and 'File Blk Num ...' above them: put all titles straight below one another");
