@@ -12,7 +12,7 @@
  *	machine = pc-q35-7.2	; QEMU machine type, with its version
  *	mips = 500		; exact mode: 1000, 500, 250, 125 ...
  *	accel = exact		; auto | kvm | tcg | exact: default of a plan
- *	chat-messages = 50	; of every user: default of the benchmark chat
+ *	chat-messages = 20	; of every user: default of the benchmark chat
  *	chat-heap = 0		; bytes of its server and of its users, each
  *
  *	[disk work]		; also [disk other], [disk swap]

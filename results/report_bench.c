@@ -172,7 +172,7 @@ static void put_chat(const struct report *r, size_t bench, struct buf *b)
 
 #define TITLES_MAX 40
 
-/* Every column with its interval, or without; the first two and Runs, Boots */
+/* Every column with its interval, or without. Return: how many are text */
 static size_t make_titles(const struct bench_view *v, bool phases,
 			  bool intervals, const char *titles[TITLES_MAX])
 {
@@ -195,21 +195,36 @@ static size_t make_titles(const struct bench_view *v, bool phases,
 	return text;
 }
 
+static size_t boots_of(const struct cell *c)
+{
+	size_t boots = 0;
+
+	for (size_t i = 0; i < c->good.n; i++)
+		boots += i == 0 || c->good.v[i].boot != c->good.v[i - 1].boot;
+	return boots;
+}
+
+/* has_intervals() - one boot of each kernel tells none: columns of "-" */
+static bool has_intervals(const struct report *r, size_t bench)
+{
+	for (size_t n = 0; n < r->table.kernels.n; n++)
+		if (boots_of(table_bench_cell(&r->table, bench, n)) > 1)
+			return true;
+	return false;
+}
+
 static void add_row(const struct report *r, size_t bench, size_t kernel,
 		    const struct bench_key *k, bool intervals, struct grid *g)
 {
 	const struct cell *c = table_bench_cell(&r->table, bench, kernel);
 	const struct bench_view *v = bench_view(r->table.benches.v[bench]);
-	size_t boots = 0;
 
-	for (size_t i = 0; i < c->good.n; i++)
-		boots += i == 0 || c->good.v[i].boot != c->good.v[i - 1].boot;
 	grid_add_text(g, r->table.kernels.v[kernel].label);
 	if (k->phase) {
 		grid_add_text(g, k->phase);
 		grid_add(g, xasprintf("%lld", (long long)k->threads));
 	}
-	grid_add(g, xasprintf("%zu", boots));
+	grid_add(g, xasprintf("%zu", boots_of(c)));
 	grid_add(g, xasprintf("%zu", c->good.n));
 	for (const struct bench_column *col = v->columns; col->name; col++) {
 		struct spread s = bench_spread(c, k, col);
@@ -291,8 +306,8 @@ void put_benches_wide(const struct report *r, struct buf *b)
 		buf_adds(b, "\n");
 		put_settings(r, i, b);
 		if (bench_view(r->table.benches.v[i]))
-			put_grid(r, i, true, b);
+			put_grid(r, i, has_intervals(r, i), b);
 	}
 	if (r->table.benches.n)
-		buf_adds(b, "+-: half of the 95 % confidence interval over boots; percentiles, averages and maxima: means over the runs\n");
+		buf_adds(b, "+- (from two boots on): half of the 95 % confidence interval over boots; percentiles, averages and maxima: means over the runs\n");
 }

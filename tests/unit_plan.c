@@ -88,7 +88,7 @@ static void benchmarks_are_planned(void **state)
 	assert_non_null(strstr(text,
 		"\nbench.tiobench.threads=1,4\nbench.tiobench.block=4096\n"
 		"bench.tiobench.size=16777216\nbench.tiobench.random-ops=4000\n"
-		"bench.chat.rooms=10\nbench.chat.users=20\nbench.chat.messages=50\n"
+		"bench.chat.rooms=10\nbench.chat.users=20\nbench.chat.messages=20\n"
 		"bench.chat.heap=0\nbench=tiobench\nbench=tiobench\nbench=tiobench\n"
 		"run=no_load\nrun=no_load\nbench=chat\nbench=chat\n"));
 	assert_null(strstr(text, "qsbench"));
