@@ -92,15 +92,28 @@ static int add_value(const struct bench_setting *def,
 			 (unsigned long long)def->max);
 }
 
+static int add_list(const struct bench_setting *def,
+		    struct bench_values *values, const char *text,
+		    struct error *err)
+{
+	cleanup_free char *copy = xstrdup(text);
+	char *save = NULL;
+
+	for (char *w = strtok_r(copy, SEPARATORS, &save); w;
+	     w = strtok_r(NULL, SEPARATORS, &save))
+		if (add_value(def, values, w, err) < 0)
+			return -1;
+	return values->n ? 0 : error_set(err, 0, "%s is empty: give numbers, such as 1, 2, 4",
+					 def->name);
+}
+
 int plan_bench_key(struct plan_bench *b, const char *name, const char *key,
 		   const char *value, struct error *err)
 {
 	const struct bench_ops *ops = bench_find(name);
 	const struct bench_setting *def = ops->settings;
-	cleanup_free char *copy = xstrdup(value);
 	struct bench_values *values;
 	int which = bench_setting(ops, key);
-	char *save = NULL;
 
 	if (which < 0) {
 		CLEANUP(buf_free) struct buf known = { 0 };
@@ -114,14 +127,8 @@ int plan_bench_key(struct plan_bench *b, const char *name, const char *key,
 	values = &b->set[bench_index(ops)].of[which];
 	*values = (struct bench_values){ .n = 0 };
 	def += which;
-	if (!def->list)
-		return add_value(def, values, value, err);
-	for (char *w = strtok_r(copy, SEPARATORS, &save); w;
-	     w = strtok_r(NULL, SEPARATORS, &save))
-		if (add_value(def, values, w, err) < 0)
-			return -1;
-	return values->n ? 0 : error_set(err, 0, "%s is empty: give numbers, such as 1, 2, 4",
-					 key);
+	return def->list ? add_list(def, values, value, err)
+			 : add_value(def, values, value, err);
 }
 
 int plan_bench_finish(struct plan_bench *b, unsigned int runs, bool loads,

@@ -36,6 +36,7 @@ struct connection {
 struct server {
 	const struct chat_plan *p;
 	struct connection *c;	/* room by room, user by user */
+	struct chat_message *queues;
 	struct chat_heap heap;
 };
 
@@ -130,6 +131,7 @@ static int log_in(struct server *s, int fd)
 {
 	struct connection *c;
 	struct chat_message m;
+	size_t number;
 	int one = 1;
 
 	if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) != 0 ||
@@ -137,7 +139,8 @@ static int log_in(struct server *s, int fd)
 		return bench_fail(s->p->shared, errno, "chat: log in");
 	if (m.room >= s->p->rooms || m.user >= s->p->users)
 		return bench_fail(s->p->shared, EPROTO, "chat: log in");
-	c = &s->c[(size_t)m.room * s->p->users + m.user];
+	number = (size_t)m.room * s->p->users + m.user;
+	c = &s->c[number];
 	if (c->queue)
 		return bench_fail(s->p->shared, EPROTO,
 				  "chat: a user logs in twice");
@@ -145,10 +148,8 @@ static int log_in(struct server *s, int fd)
 		.s = s, .fd = fd, .room = m.room, .user = m.user,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.more = PTHREAD_COND_INITIALIZER,
-		.queue = calloc(s->p->users, sizeof(*c->queue)),
+		.queue = s->queues + number * s->p->users,
 	};
-	if (!c->queue)
-		return bench_fail(s->p->shared, errno, "chat: a user's queue");
 	if (chat_send(fd, &m) < 0)
 		return bench_fail(s->p->shared, errno, "chat: log in");
 	return 0;
@@ -162,7 +163,7 @@ static int accept_all(struct server *s, int listener)
 		int fd;
 
 		do
-			fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+			fd = accept(listener, NULL, NULL);
 		while (fd < 0 && errno == EINTR);
 		if (fd < 0)
 			return bench_fail(s->p->shared, errno,
@@ -184,10 +185,14 @@ int chat_server(const struct chat_plan *p, int listener)
 {
 	size_t n = (size_t)p->rooms * p->users;
 	uint64_t all = (uint64_t)n * p->messages * p->users;
-	struct server s = { .p = p, .c = calloc(n, sizeof(*s.c)) };
+	struct server s = {
+		.p = p, .c = calloc(n, sizeof(*s.c)),
+		.queues = calloc(n * p->users, sizeof(*s.queues)),
+	};
 
 	/* Hartner's server collected twice in a run */
-	if (!s.c || chat_heap_make(&s.heap, p->heap_bytes, 2, all) != 0) {
+	if (!s.c || !s.queues ||
+	    chat_heap_make(&s.heap, p->heap_bytes, 2, all) != 0) {
 		bench_fail(p->shared, errno, "chat: the server's memory");
 		return 1;
 	}

@@ -308,8 +308,9 @@ void bench_keys_of(const struct table *t, size_t bench,
 			const json_t *row;
 			size_t at;
 
-			json_array_foreach(c->good.v[i].run->rows, at, row)
+			json_array_foreach(c->good.v[i].run->rows, at, row) {
 				add_key(keys, key_of(row));
+			}
 		}
 	}
 }

@@ -235,9 +235,10 @@ static bool are_settings(json_t *settings)
 	json_object_foreach(settings, name, v) {
 		if (!json_is_array(v) && !is_count(v))
 			return false;
-		json_array_foreach(v, i, item)
+		json_array_foreach(v, i, item) {
 			if (!is_count(item))
 				return false;
+		}
 	}
 	return json_is_object(settings);
 }
@@ -252,9 +253,10 @@ static bool are_rows(const json_t *rows)
 	json_array_foreach(rows, i, row) {
 		if (!json_is_object(row))
 			return false;
-		json_object_foreach(row, name, v)
+		json_object_foreach(row, name, v) {
 			if (!json_is_string(v) && !is_count(v))
 				return false;
+		}
 	}
 	return json_is_array(rows);
 }

@@ -268,9 +268,10 @@ static void put_settings(const struct report *r, size_t bench, struct buf *b)
 		buf_printf(b, "%s%s ", sep, name);
 		if (json_is_integer(v))
 			buf_printf(b, "%lld", (long long)json_integer_value(v));
-		json_array_foreach(v, i, item)
+		json_array_foreach(v, i, item) {
 			buf_printf(b, "%s%lld", i ? "," : "",
 				   (long long)json_integer_value(item));
+		}
 		sep = "; ";
 	}
 	buf_adds(b, strcmp(sep, "; ") == 0 ? "):\n" : ":\n");

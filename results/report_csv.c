@@ -106,8 +106,9 @@ static void put_boot(struct buf *b, const struct boot_record *boot, bool beside,
 
 		if (json_array_size(r->rows) == 0)
 			put_run(b, boot, r, beside, NULL, members);
-		json_array_foreach(r->rows, at, row)
+		json_array_foreach(r->rows, at, row) {
 			put_run(b, boot, r, beside, row, members);
+		}
 	}
 }
 
