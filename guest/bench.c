@@ -306,6 +306,7 @@ static int start_stage(struct stage *s, struct guest *g,
 		.shared = &g->shared->bench, .dir = BENCH_DIR,
 		.set = &g->plan.bench[bench_index(ops)],
 		.drop_caches = "/proc/sys/vm/drop_caches",
+		.threads_max = "/proc/sys/kernel/threads-max",
 	};
 	memset(&g->shared->bench, 0, sizeof(g->shared->bench));
 	guest_deadline(g, READY_S + g->plan.run_timeout_s + MARGIN_S,

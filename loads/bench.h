@@ -95,12 +95,14 @@ struct bench_shared {
  * @dir: an empty directory of its own
  * @set: every setting has a value
  * @drop_caches: /proc/sys/vm/drop_caches, or NULL: caches are left alone
+ * @threads_max: /proc/sys/kernel/threads-max, which may be raised, or NULL
  */
 struct bench_args {
 	struct bench_shared *shared;
 	const char *dir;
 	const struct bench_settings *set;
 	const char *drop_caches;
+	const char *threads_max;
 };
 
 /**

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define FDS_BESIDE 64
+#define THREADS_BESIDE 500	/* the system's own */
 
 enum { SET_ROOMS, SET_USERS, SET_MESSAGES, SET_HEAP };
 
@@ -65,6 +66,45 @@ static int allow_descriptors(const struct chat_plan *p)
 		return bench_fail(p->shared, errno, "chat: allow %llu open files",
 				  (unsigned long long)want);
 	return 0;
+}
+
+/* Return: the number in a file, 0 when it cannot be read */
+static unsigned long long read_number(const char *path)
+{
+	unsigned long long n = 0;
+	FILE *f = fopen(path, "re");
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%llu", &n) != 1)
+		n = 0;
+	fclose(f);
+	return n;
+}
+
+static int write_number(const char *path, unsigned long long n)
+{
+	FILE *f = fopen(path, "we");
+	int put;
+
+	if (!f)
+		return -1;
+	put = fprintf(f, "%llu\n", n);
+	return fclose(f) != 0 || put < 0 ? -1 : 0;
+}
+
+/* A kernel allows threads for an eighth of its memory: in 160 MiB some 800, as
+ * many as ten rooms have */
+static int allow_threads(const struct bench_args *a, const struct chat_plan *p)
+{
+	unsigned long long want = 4ull * p->rooms * p->users + THREADS_BESIDE;
+
+	if (!a->threads_max || read_number(a->threads_max) >= want)
+		return 0;
+	if (write_number(a->threads_max, want) == 0)
+		return 0;
+	return bench_fail(p->shared, errno, "chat: allow %llu threads in '%s'",
+			  want, a->threads_max);
 }
 
 /* Any free port: two of these may run on one host */
@@ -140,7 +180,7 @@ static int run(const struct bench_args *a)
 	int listener, ret;
 	pid_t server;
 
-	if (allow_descriptors(&p) != 0)
+	if (allow_descriptors(&p) != 0 || allow_threads(a, &p) != 0)
 		return -1;
 	listener = make_listener(&p);
 	if (listener < 0)

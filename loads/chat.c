@@ -106,5 +106,5 @@ int chat_thread(struct bench_shared *shared, pthread_t *id,
 		err = pthread_create(id, &attr, main, arg);
 	if (err == 0)
 		return 0;
-	return bench_fail(shared, err, "start a thread (a kernel allows so many as memory and kernel.threads-max let it: give fewer rooms)");
+	return bench_fail(shared, err, "chat: start a thread (kernel.threads-max and memory limit them: give fewer rooms)");
 }

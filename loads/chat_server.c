@@ -185,18 +185,18 @@ int chat_server(const struct chat_plan *p, int listener)
 {
 	size_t n = (size_t)p->rooms * p->users;
 	uint64_t all = (uint64_t)n * p->messages * p->users;
-	struct server s = {
-		.p = p, .c = calloc(n, sizeof(*s.c)),
-		.queues = calloc(n * p->users, sizeof(*s.queues)),
-	};
+	/* After a failure its threads still use it, until the process ends */
+	static struct server s;
 
+	s.p = p;
+	s.c = calloc(n, sizeof(*s.c));
+	s.queues = calloc(n * p->users, sizeof(*s.queues));
 	/* Hartner's server collected twice in a run */
 	if (!s.c || !s.queues ||
 	    chat_heap_make(&s.heap, p->heap_bytes, 2, all) != 0) {
 		bench_fail(p->shared, errno, "chat: the server's memory");
 		return 1;
 	}
-	/* What is left on a failure ends with the process */
 	if (accept_all(&s, listener) != 0)
 		return 1;
 	for (size_t i = 0; i < n; i++) {

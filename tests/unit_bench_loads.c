@@ -307,11 +307,60 @@ static void chat_everybody_hears_everything(void **state)
 	}
 }
 
+/* What is allowed is raised when it is too little, and only then */
+static void chat_raises_the_limit_of_threads(void **state)
+{
+	static const char *const had[] = { "300\n", "100000\n" };
+	static const char *const has[] = { "524\n", "100000\n" };
+	char path[80], text[32];
+	struct trial t;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct bench_args a;
+		int status;
+		pid_t pid;
+		FILE *f;
+
+		chat_of(&t, 2, 3, 1, 0);
+		snprintf(path, sizeof(path), "%s/threads-max", t.dir);
+		f = fopen(path, "we");
+		assert_non_null(f);
+		assert_true(fputs(had[i], f) >= 0);
+		assert_int_equal(fclose(f), 0);
+		a = (struct bench_args){ .shared = t.shared, .dir = t.dir,
+					 .set = &t.set, .threads_max = path };
+		pid = fork();
+		assert_true(pid >= 0);
+		if (pid == 0) {
+			alarm(300);
+			_exit(t.ops->run(&a) == 0 ? 0 : 1);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+		f = fopen(path, "re");
+		assert_non_null(f);
+		assert_non_null(fgets(text, sizeof(text), f));
+		fclose(f);
+		assert_string_equal(text, has[i]);
+		assert_int_equal(unlink(path), 0);
+		trial_end(&t);
+	}
+}
+
+/* ASan itself needs more address space than that */
+#ifdef __SANITIZE_ADDRESS__
+#define needs_address_space_limit() skip()
+#else
+#define needs_address_space_limit() (void)0
+#endif
+
 static void chat_without_memory_is_a_failure(void **state)
 {
 	struct trial t;
 
 	(void)state;
+	needs_address_space_limit();
 	chat_of(&t, 10, 20, 1, (uint64_t)64 << 30);
 	assert_int_equal(trial_run(&t, (rlim_t)1 << 30), 1);
 	assert_int_not_equal(atomic_load(&t.shared->failed), 0);
@@ -347,6 +396,7 @@ static void qsbench_refused_memory_is_a_result(void **state)
 	struct trial t;
 
 	(void)state;
+	needs_address_space_limit();
 	sort_of(&t, 2, (uint64_t)1 << 32);
 	assert_int_equal(trial_run(&t, (rlim_t)1 << 30), 0);
 	assert_int_equal(figure(&t, 0, "sorted"), 0);
@@ -479,6 +529,7 @@ int main(void)
 		cmocka_unit_test(average_latency_is_threads_by_block_by_rate),
 		cmocka_unit_test(tiobench_says_what_fails),
 		cmocka_unit_test(chat_everybody_hears_everything),
+		cmocka_unit_test(chat_raises_the_limit_of_threads),
 		cmocka_unit_test(chat_without_memory_is_a_failure),
 		cmocka_unit_test(qsbench_sorts_in_all_processes),
 		cmocka_unit_test(qsbench_refused_memory_is_a_result),
