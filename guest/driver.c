@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "guest/bench.h"
 #include "guest/child.h"
 #include "guest/console.h"
 #include "guest/json.h"
@@ -55,7 +56,11 @@ static int check_plan(const struct guest *g, const struct job_ops **job,
 	char tree[PLAN_NAME_MAX + 16];
 
 	*job = NULL;
-	if (g->plan.nruns == 0)
+	for (size_t i = 0; i < g->plan.nruns; i++)
+		if (g->plan.benches[i] &&
+		    bench_check(&g->plan, g->plan.runs[i], f) != 0)
+			return -1;
+	if (g->plan.ncontest == 0)
 		return 0;
 	*job = job_find(g->plan.job);
 	if (!*job)
@@ -72,7 +77,7 @@ static int check_plan(const struct guest *g, const struct job_ops **job,
 		return fail_set(f, errno, "the work disk has no tree for the job: "
 				"'%s'", tree);
 	for (size_t i = 0; i < g->plan.nruns; i++)
-		if (!load_find(g->plan.runs[i]))
+		if (!g->plan.benches[i] && !load_find(g->plan.runs[i]))
 			return fail_set(f, 0, "the plan's load '%s' is unknown to "
 					"this guest", g->plan.runs[i]);
 	return 0;
@@ -98,6 +103,23 @@ static void say_result(const struct guest *g, const struct run *run,
 		console_say("  %s", r->message);
 }
 
+static void say_bench(const struct guest *g, unsigned int number,
+		      const struct run_result *r)
+{
+	const char *name = g->plan.runs[number - 1];
+
+	if (r->diff.have[C_WALL])
+		console_say("run %u of %zu: %s: %.3f s, %s", number,
+			    g->plan.nruns, name,
+			    (double)r->diff.value[C_WALL] / NS_PER_S,
+			    r->verdict);
+	else
+		console_say("run %u of %zu: %s: %s", number, g->plan.nruns,
+			    name, r->verdict);
+	if (r->message[0])
+		console_say("  %s", r->message);
+}
+
 static unsigned int index_of(const struct guest *g, size_t run)
 {
 	unsigned int index = 1;
@@ -107,12 +129,44 @@ static unsigned int index_of(const struct guest *g, size_t run)
 	return index;
 }
 
+static int do_contest(struct guest *g, struct run *run, bool *warm,
+		      struct table_row *row, struct fail *f)
+{
+	if (run->load->keeps_cache && !*warm) {
+		if (run_warm_up(g, run, f) != 0 ||
+		    jw_log(g->journal, f, "run %u, %s: nothing had run "
+			   "before, so the job was run once unrecorded",
+			   run->number, run->load->name) != 0)
+			return -1;
+	}
+	row->load = run->load;
+	if (run_one(g, run, &row->result, f) != 0)
+		return -1;
+	*warm = *warm || row->result.diff.have[C_WALL];
+	say_result(g, run, &row->result);
+	return 0;
+}
+
+static int do_bench(struct guest *g, unsigned int number, unsigned int index,
+		    struct fail *f)
+{
+	struct run_result result;
+
+	if (bench_one(g, bench_find(g->plan.runs[number - 1]), number, index,
+		      &result, f) != 0)
+		return -1;
+	say_bench(g, number, &result);
+	return 0;
+}
+
+/* @rows, @nrows: contest's, for the table on the console */
 static int do_runs(struct guest *g, const struct job_ops *job,
-		   struct table_row rows[], const char **verdict,
-		   struct fail *f)
+		   struct table_row rows[], size_t *nrows,
+		   const char **verdict, struct fail *f)
 {
 	char oops[512];
 	bool warm = false;
+	int ret;
 
 	for (size_t i = 0; i < g->plan.nruns; i++) {
 		struct run run = { .number = (unsigned int)i + 1,
@@ -120,19 +174,14 @@ static int do_runs(struct guest *g, const struct job_ops *job,
 				   .load = load_find(g->plan.runs[i]) };
 
 		console_say("run %u of %zu: %s", run.number, g->plan.nruns,
-			    run.load->name);
-		if (run.load->keeps_cache && !warm) {
-			if (run_warm_up(g, &run, f) != 0 ||
-			    jw_log(g->journal, f, "run %u, %s: nothing had run "
-				   "before, so the job was run once unrecorded",
-				   run.number, run.load->name) != 0)
-				return -1;
-		}
-		rows[i].load = run.load;
-		if (run_one(g, &run, &rows[i].result, f) != 0)
+			    g->plan.runs[i]);
+		ret = g->plan.benches[i] ?
+			do_bench(g, run.number, run.index, f) :
+			do_contest(g, &run, &warm, &rows[(*nrows)++], f);
+		/* What was in the caches of the job's files may be gone */
+		warm = warm && !g->plan.benches[i];
+		if (ret != 0)
 			return -1;
-		warm = warm || rows[i].result.diff.have[C_WALL];
-		say_result(g, &run, &rows[i].result);
 		if (kmsg_scan(oops, sizeof(oops))) {
 			*verdict = "oops";
 			return fail_set(f, 0, "after run %u, the kernel says: %s",
@@ -174,6 +223,7 @@ int driver_main(struct guest *g, const char **verdict, struct fail *f)
 	struct table_row *rows;
 	const struct job_ops *job;
 	struct utsname u;
+	size_t nrows = 0;
 
 	if (begin(g, &job, f) != 0)
 		return -1;
@@ -182,13 +232,13 @@ int driver_main(struct guest *g, const char **verdict, struct fail *f)
 		free(rows);
 		return fail_set(f, errno, "begin the runs");
 	}
-	if (do_runs(g, job, rows, verdict, f) != 0) {
+	if (do_runs(g, job, rows, &nrows, verdict, f) != 0) {
 		free(rows);
 		return -1;
 	}
 	if (g->standalone) {
 		console_print("\n");
-		console_table(u.release, rows, g->plan.nruns, console_print);
+		console_table(u.release, rows, nrows, console_print);
 		console_print("\n");
 	}
 	free(rows);

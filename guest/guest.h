@@ -12,6 +12,7 @@
 #include "guest/journal_write.h"
 #include "guest/plan.h"
 #include "guest/spindle.h"
+#include "loads/bench.h"
 #include "loads/load.h"
 
 #define WORK_DIR "/work"
@@ -24,12 +25,14 @@
  * @phase: what the driver is at
  * @load: see loads/load.h
  * @prepare_message: why the job could not be prepared
+ * @bench: see loads/bench.h
  */
 struct guest_shared {
 	_Atomic uint64_t deadline_ns;
 	char phase[128];
 	struct load_shared load;
 	char prepare_message[512];
+	struct bench_shared bench;
 };
 
 /**

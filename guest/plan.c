@@ -172,16 +172,56 @@ static int set_key(struct plan *p, enum key key, const struct line *l,
 	}
 }
 
-static int add_run(struct plan *p, const struct line *l, struct fail *f)
+static int add_run(struct plan *p, const struct line *l, bool bench,
+		   struct fail *f)
 {
 	void *more = realloc(p->runs, (p->nruns + 1) * sizeof(*p->runs));
 
 	if (!more)
 		return fail_set(f, errno, "plan line %u", l->number);
 	p->runs = more;
+	more = realloc(p->benches, (p->nruns + 1) * sizeof(*p->benches));
+	if (!more)
+		return fail_set(f, errno, "plan line %u", l->number);
+	p->benches = more;
 	if (get_name(l, p->runs[p->nruns], f) != 0)
 		return -1;
-	p->nruns++;
+	p->benches[p->nruns++] = bench;
+	p->ncontest += !bench;
+	return 0;
+}
+
+/* "bench.NAME.SETTING=N[,N...]": every setting of a benchmark, once */
+static int add_setting(struct plan *p, const struct line *l, struct fail *f)
+{
+	char name[PLAN_NAME_MAX];
+	const char *key = l->key + strlen("bench.");
+	const char *dot = strchr(key, '.');
+	const struct bench_ops *ops;
+	struct bench_values *values;
+	int which;
+
+	snprintf(name, sizeof(name), "%.*s", dot ? (int)(dot - key) : 0, key);
+	ops = bench_find(name);
+	which = ops ? bench_setting(ops, dot + 1) : -1;
+	if (which < 0)
+		return fail_set(f, 0, "plan line %u: unknown key '%s'",
+				l->number, l->key);
+	values = &p->bench[bench_index(ops)].of[which];
+	if (values->n > 0)
+		return fail_set(f, 0, "plan line %u: '%s' is given twice",
+				l->number, l->key);
+	for (char *part = l->value, *next; part; part = next) {
+		uint64_t v;
+
+		next = strchr(part, ',');
+		if (next)
+			*next++ = '\0';
+		if (!scan_u64(part, &v) ||
+		    !bench_setting_ok(&ops->settings[which], values, v))
+			return bad_value(l, "a setting of this benchmark", f);
+		values->v[values->n++] = v;
+	}
 	return 0;
 }
 
@@ -215,7 +255,11 @@ static int take_line(struct plan *p, const struct line *l, bool seen[],
 		return fail_set(f, 0, "plan line %u: the plan must begin with format=1",
 				l->number);
 	if (strcmp(l->key, "run") == 0)
-		return add_run(p, l, f);
+		return add_run(p, l, false, f);
+	if (strcmp(l->key, "bench") == 0)
+		return add_run(p, l, true, f);
+	if (strncmp(l->key, "bench.", 6) == 0)
+		return add_setting(p, l, f);
 	if (strncmp(l->key, "size.", 5) == 0)
 		return add_size(p, l, f);
 	for (int k = 0; k < KEY_COUNT; k++) {
@@ -259,7 +303,7 @@ int guest_plan_parse(char *text, struct plan *p, struct fail *f)
 		if (!seen[k])
 			return fail_set(f, 0, "the plan has no line '%s='",
 					key_names[k]);
-	if (strcmp(p->job, "none") == 0 && p->nruns > 0)
+	if (strcmp(p->job, "none") == 0 && p->ncontest > 0)
 		return fail_set(f, 0, "the plan has runs but job=none");
 	return 0;
 }
@@ -268,6 +312,7 @@ void guest_plan_free(struct plan *p)
 {
 	free(p->sizes);
 	free(p->runs);
+	free(p->benches);
 	memset(p, 0, sizeof(*p));
 }
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "guest/util.h"
+#include "loads/bench.h"
 
 #define PLAN_NAME_MAX 64
 #define PLAN_LINE_MAX 2048
@@ -34,7 +35,10 @@ struct plan_size {
 /**
  * struct plan - see journal.h for the members
  * @job_target, @job_command, @job_prepare: "" when the plan has none
- * @runs: names of loads, one a run, in order; owned, as @sizes
+ * @runs: names of loads or benchmarks, one a run, in order; owned, as @sizes
+ * @benches: of each run: it is a benchmark; owned
+ * @ncontest: runs that are not
+ * @bench: settings of the benchmarks, in the registry's order
  */
 struct plan {
 	unsigned int cpus;
@@ -53,7 +57,9 @@ struct plan {
 	struct plan_size *sizes;
 	size_t nsizes;
 	char (*runs)[PLAN_NAME_MAX];
-	size_t nruns;
+	bool *benches;
+	size_t nruns, ncontest;
+	struct bench_settings bench[BENCH_COUNT];
 };
 
 /**

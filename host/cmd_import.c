@@ -25,8 +25,17 @@ static void show(const struct import *imp, struct buf *out)
 			   import_format_name(t->format), t->rows.n,
 			   t->rows.n == 1 ? "" : "s");
 	}
-	buf_printf(out, "%zu table%s, %zu row%s", imp->tables.n,
-		   imp->tables.n == 1 ? "" : "s", import_rows_total(imp),
+	for (size_t i = 0; i < imp->benches.n; i++) {
+		const struct import_bench *t = &imp->benches.v[i];
+
+		put_left(out, t->title, 18);
+		buf_printf(out, "  %s  %6zu row%s\n",
+			   import_bench_format_name(t->format), t->rows.n,
+			   t->rows.n == 1 ? "" : "s");
+	}
+	buf_printf(out, "%zu table%s, %zu row%s", import_tables_total(imp),
+		   import_tables_total(imp) == 1 ? "" : "s",
+		   import_rows_total(imp),
 		   import_rows_total(imp) == 1 ? "" : "s");
 	if (imp->quoted)
 		buf_printf(out, "; left out: %zu that only quote%s one of these",
@@ -162,9 +171,10 @@ static int run(int argc, char **argv)
 const struct cmd cmd_import = {
 	.name = "import",
 	.args = "FILE [--name NAME] [--pubkey KEY] [--dry-run] [--store FILE]",
-	.summary = "take in tables that contest itself once printed, from a mail too",
+	.summary = "take in tables that contest or tiobench once printed, from a mail too",
 	.help =
-"  FILE          a text with tables of contest 0.51, 0.60 or 0.61: alone, or in\n"
+"  FILE          a text with tables of contest 0.51, 0.60 or 0.61, of tiobench\n"
+"                0.3.3, or of Bill Hartner's mails on VolanoMark: alone, or in\n"
 "                mails, quoted by '>' or not; - reads standard input\n"
 "  --name NAME   what to call them (default: the mail's Subject, or FILE's name);\n"
 "                `kontest report NAME` prints them back, to the byte, and\n"

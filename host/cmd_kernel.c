@@ -20,7 +20,7 @@ static void show_mode(const struct kernel *k, const char *name, bool exact,
 	struct strings notes = { 0 };
 	struct error err = { 0 };
 
-	if (kernel_preflight(k, exact, &notes, &err) < 0) {
+	if (kernel_preflight(k, exact ? KERNEL_EXACT : 0, &notes, &err) < 0) {
 		printf("%s: no: %s\n", name, err.text);
 	} else {
 		printf("%s: yes\n", name);

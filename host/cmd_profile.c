@@ -43,7 +43,7 @@ static int list(struct error *err)
 			ret = -1;
 			continue;
 		}
-		printf("%-12s %s\n", p.name, p.description ? p.description : "");
+		printf("%-14s %s\n", p.name, p.description ? p.description : "");
 		profile_free(&p);
 	}
 	free(names);

@@ -166,6 +166,7 @@ const struct cmd cmd_report = {
 "  --format FORMAT  contest-0.61  the table of the mails of 2003 (default)\n"
 "                   contest-0.51  the table of the mails of 2002\n"
 "                   wide          exact figures, rates, intervals\n"
+"                   tiobench, volanomark, qsbench  that benchmark's runs alone\n"
 "                   json, csv     for programs\n"
 "                   fingerprint   digests of table and inputs, for run --expect\n"
 "  --provenance     under the table, where it comes from: digests of kernels,\n"

@@ -35,6 +35,7 @@ static const struct option options[] = {
 	{ "cmdline", required_argument, NULL, OPT_CMDLINE },
 	{ "name", required_argument, NULL, OPT_PLAN_KEY },
 	{ "profile", required_argument, NULL, OPT_PLAN_KEY },
+	{ "bench", required_argument, NULL, OPT_PLAN_KEY },
 	{ "loads", required_argument, NULL, OPT_PLAN_KEY },
 	{ "job", required_argument, NULL, OPT_PLAN_KEY },
 	{ "boots", required_argument, NULL, OPT_PLAN_KEY },
@@ -260,6 +261,7 @@ const struct cmd cmd_run = {
 "  --config FILE        configuration of the --kernel before (a bzImage)\n"
 "  --cmdline TEXT       more kernel command line for the --kernel before\n"
 "  --profile NAME|FILE  machine to imitate (default osdl-up)\n"
+"  --bench LIST         contest, tiobench, chat, qsbench, NAME[:RUNS] (default: contest)\n"
 "  --loads LIST         loads, NAME[:RUNS], separated by commas\n"
 "  --job NAME           quick, linux[:TARGET] or command (default quick)\n"
 "  --boots N            boots of each kernel (default 1)\n"

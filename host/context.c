@@ -23,6 +23,17 @@ static void add_spindle(struct buf *b, const char *name, const struct profile_di
 			   d->rpm ? 60000000 / d->rpm : 0);
 }
 
+/* One line a run: contest's loads, or a benchmark again and again */
+static void add_runs(struct buf *b, const struct plan *p,
+		     const struct planned_bench *bench)
+{
+	for (size_t i = 0; !bench->ops && i < p->loads.n; i++)
+		for (unsigned int r = 0; r < p->loads.v[i].runs; r++)
+			buf_printf(b, "run=%s\n", p->loads.v[i].name);
+	for (unsigned int r = 0; bench->ops && r < bench->runs; r++)
+		buf_printf(b, "bench=%s\n", bench->ops->name);
+}
+
 char *guest_plan(const struct experiment *e, const struct planned_boot *b)
 {
 	const struct plan *p = e->plan;
@@ -50,9 +61,9 @@ char *guest_plan(const struct experiment *e, const struct planned_boot *b)
 		if (p->loads.v[i].runs && p->loads.v[i].size)
 			buf_printf(&out, "size.%s=%llu\n", p->loads.v[i].name,
 				   (unsigned long long)p->loads.v[i].size);
-	for (size_t i = 0; i < p->loads.n; i++)
-		for (unsigned int r = 0; r < p->loads.v[i].runs; r++)
-			buf_printf(&out, "run=%s\n", p->loads.v[i].name);
+	plan_bench_lines(&p->bench, &out);
+	for (size_t i = 0; i < p->bench.list.n; i++)
+		add_runs(&out, p, &p->bench.list.v[i]);
 	return out.data;
 }
 
@@ -152,6 +163,20 @@ static json_t *loads_array(const struct plan *p)
 	return loads;
 }
 
+/* add_benches() - left out of a plan of contest alone */
+static void add_benches(json_t *o, const struct plan_bench *b)
+{
+	json_t *benches = json_array();
+
+	for (size_t i = 0; i < b->list.n; i++)
+		if (b->list.v[i].ops)
+			json_array_append_new(benches,
+				json_string(b->list.v[i].ops->name));
+	if (json_array_size(benches))
+		json_object_set(o, "benches", benches);
+	json_decref(benches);
+}
+
 /* Members that a job does not have are left out. */
 static json_t *job_object(const struct experiment *e)
 {
@@ -188,6 +213,7 @@ char *boot_context(const struct experiment *e, const struct planned_boot *b)
 		m->digest, "text", m->text, "cpus", (int)m->cpus, "memory",
 		(json_int_t)m->memory));
 	json_object_set_new(o, "loads", loads_array(e->plan));
+	add_benches(o, &e->plan->bench);
 	json_object_set_new(o, "job", job_object(e));
 	json_object_set_new(o, "image", image_object(e, c));
 	json_object_set_new(o, "accel", json_string(accel_name(e->accel)));

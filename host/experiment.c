@@ -75,6 +75,8 @@ int experiment_profile(struct experiment *e, struct plan *plan,
 	}
 	if (!plan->jobs)
 		plan->jobs = 4 * e->profile.cpus;
+	if (plan_bench_defaults(&plan->bench, &e->profile, err) < 0)
+		return -1;
 	return check_sizes(e, err);
 }
 
@@ -96,10 +98,12 @@ static int build_candidate(struct experiment *e, struct candidate *c,
 	};
 	CLEANUP(strings_clear) struct strings notes = { 0 };
 	bool exact = e->accel == ACCEL_EXACT;
+	unsigned int needs = (exact ? KERNEL_EXACT : 0) |
+		(plan_bench_network(&e->plan->bench) ? KERNEL_INET : 0);
 
 	if (kernel_resolve(e->cache, k->image, &opts, &c->kernel, err) < 0)
 		return -1;
-	if (kernel_preflight(&c->kernel, exact, &notes, err) < 0)
+	if (kernel_preflight(&c->kernel, needs, &notes, err) < 0)
 		return -1;
 	for (size_t i = 0; i < notes.n; i++)
 		fprintf(stderr, "kontest: note: kernel %s: %s\n",

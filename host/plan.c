@@ -44,6 +44,7 @@ void plan_free(struct plan *p)
 	for (size_t i = 0; i < p->loads.n; i++)
 		free(p->loads.v[i].name);
 	plan_loads_free(&p->loads);
+	plan_bench_free(&p->bench);
 	free(p->name);
 	free(p->profile);
 	free(p->job);
@@ -240,6 +241,8 @@ int plan_set(struct plan *p, const char *key, const char *value,
 		return set_job(p, value, err);
 	if (!strcmp(key, "loads"))
 		return set_loads(p, value, err);
+	if (!strcmp(key, "bench"))
+		return plan_bench_set(&p->bench, value, err);
 	if (!strcmp(key, "boots"))
 		return set_number(&p->boots, key, value, 1, 1000, err);
 	if (!strcmp(key, "runs"))
@@ -338,7 +341,9 @@ static int plan_line(void *data, const char *section, const char *key,
 		return job_key(p, key, value, err);
 	if (str_starts(section, "kernel ") && section[7])
 		return kernel_key(p, section + 7, key, value, err);
-	return error_set(err, 0, "unknown section [%s]: there are [plan], [job], [size] and [kernel LABEL]",
+	if (bench_find(section))
+		return plan_bench_key(&p->bench, section, key, value, err);
+	return error_set(err, 0, "unknown section [%s]: there are [plan], [job], [size], [tiobench], [chat], [qsbench] and [kernel LABEL]",
 			 section);
 }
 
@@ -405,6 +410,7 @@ static void write_text(struct plan *p)
 		if (p->loads.v[i].runs)
 			buf_printf(&b, " %s:%u", p->loads.v[i].name,
 				   p->loads.v[i].runs);
+	plan_bench_text(&p->bench, &b);
 	buf_printf(&b, "\njob = %s%s%s\nlead-ms = %u\nrun-timeout = %u\n", p->job,
 		   p->job_target ? ":" : "", p->job_target ? p->job_target : "",
 		   p->lead_ms, p->run_timeout_s);
@@ -427,6 +433,7 @@ static void write_text(struct plan *p)
 		if (p->loads.v[i].size)
 			buf_printf(&b, "%s = %llu\n", p->loads.v[i].name,
 				   (unsigned long long)p->loads.v[i].size);
+	plan_bench_sections(&p->bench, &b);
 	for (size_t i = 0; i < p->kernels.n; i++) {
 		struct plan_kernel *k = &p->kernels.v[i];
 
@@ -492,7 +499,10 @@ int plan_finish(struct plan *p, struct error *err)
 			p->loads.v[i].runs = p->runs;
 		runs += p->loads.v[i].runs;
 	}
-	if (!runs && set_loads(p, "no_load, cacherun, process_load, io_load", err) < 0)
+	if (plan_bench_finish(&p->bench, p->runs, runs > 0, err) < 0)
+		return -1;
+	if (!runs && plan_bench_contest(&p->bench) &&
+	    set_loads(p, "no_load, cacherun, process_load, io_load", err) < 0)
 		return -1;
 	for (size_t i = 0; i < p->loads.n; i++)
 		if (p->loads.v[i].runs == RUNS_OF_PLAN)

@@ -7,6 +7,7 @@
  *	profile = osdl-up
  *	boots = 3
  *	runs = 2
+ *	bench = contest, tiobench:2	; what is run, NAME[:RUNS]; default: contest
  *	loads = no_load, cacherun, process_load, io_load:4	; NAME[:RUNS]
  *	job = quick-1
  *	accel = auto		; auto | kvm | tcg | exact; else the profile's
@@ -24,6 +25,9 @@
  *	[size]			; overrides the loads' own sizes
  *	io_load = 128MiB
  *
+ *	[tiobench]		; also [chat], [qsbench]: settings of benchmarks
+ *	size = 64MiB		; (loads/README.md has them all)
+ *
  *	[kernel LABEL]
  *	image = debian:linux-image-cloud-amd64
  *	modules = /lib/modules/6.1.0
@@ -38,6 +42,7 @@
 #ifndef KONTEST_PLAN_H
 #define KONTEST_PLAN_H
 
+#include "host/plan_bench.h"
 #include "images/profile.h"
 #include "results/base/text.h"
 
@@ -64,6 +69,7 @@ DEFINE_VECTOR(plan_loads, struct plan_load)
  * @accel_set, @seed_set: the plan says it
  * @job_target: of a job that has them (linux), or NULL
  * @job_tree, @job_command, @job_prepare: section [job], or NULL
+ * @bench: what is run, besides or instead of contest
  * @text: canonical text of the plan, made by plan_finish()
  * @digest: SHA-256 of @text
  */
@@ -87,6 +93,7 @@ struct plan {
 	unsigned int run_timeout_s;
 	unsigned int sample_ms;
 	struct plan_kernels kernels;
+	struct plan_bench bench;
 	char *text;
 	char digest[SHA256_HEX];
 };

@@ -55,7 +55,9 @@ void progress_say(const struct progress *p, const char *fmt, ...)
 
 static void run_started(struct boot_progress *b, json_t *o)
 {
-	const char *load = json_string_value(json_object_get(o, "load"));
+	const char *bench = json_string_value(json_object_get(o, "bench"));
+	const char *load = bench ? bench :
+			   json_string_value(json_object_get(o, "load"));
 
 	snprintf(b->load, sizeof(b->load), "%s", load ? load : "?");
 	b->index = (unsigned int)json_integer_value(json_object_get(o, "index"));

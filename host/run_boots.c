@@ -342,6 +342,7 @@ static void runner_progress(struct runner *s)
 
 	for (size_t i = 0; i < e->plan->loads.n; i++)
 		runs += e->plan->loads.v[i].runs;
+	runs += plan_bench_runs(&e->plan->bench);
 	s->progress = (struct progress){
 		.boots = xcalloc(e->boots.n, sizeof(struct boot_progress)),
 		.n = e->boots.n,

@@ -129,7 +129,8 @@ void watch_record(struct watch *w, const struct journal_entry *e,
 		break;
 	case JOURNAL_RUN_START:
 		free(w->running);
-		w->running = member(o, "load");
+		w->running = member(o, json_object_get(o, "bench") ?
+				    "bench" : "load");
 		break;
 	case JOURNAL_RUN_END:
 		free(steal_ptr(w->running));

@@ -54,17 +54,21 @@ int kernel_resolve(const struct cache *c, const char *spec,
 		   struct error *err);
 void kernel_free(struct kernel *k);
 
+/* What is asked of a kernel: exact mode (NVDIMM disks); TCP over loopback */
+#define KERNEL_EXACT 1u
+#define KERNEL_INET 2u
+
 /**
  * kernel_preflight() - can this kernel run a boot of ours?
  * @k: the kernel
- * @exact: it will be asked to run in exact mode (NVDIMM disks)
+ * @needs: KERNEL_EXACT, KERNEL_INET, both or none
  * @notes: gets one line a missing feature that costs a figure only, may be NULL
  * @err: on refusal names every missing CONFIG_ option that is needed
  *
  * Return: 0 when it can, -1 when not.
  */
-int kernel_preflight(const struct kernel *k, bool exact, struct strings *notes,
-		     struct error *err);
+int kernel_preflight(const struct kernel *k, unsigned int needs,
+		     struct strings *notes, struct error *err);
 
 /* enum kernel_bus - how a measured boot's disks are attached (pc-i440fx has
  * PIIX3 IDE, q35 has AHCI) */

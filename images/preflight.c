@@ -66,6 +66,13 @@ static const struct need nvdimm[] = {
 	{ NULL, NULL, 0 }
 };
 
+/* chat: its users talk over loopback TCP */
+static const struct need inet[] = {
+	{ "NET", NULL, 0 },
+	{ "INET", NULL, 0 },
+	{ NULL, NULL, 0 }
+};
+
 /* The disks of the measured modes, the fastest first: one bus will do */
 static const struct need buses[][3] = {
 	[KERNEL_BUS_VIRTIO] = { { "VIRTIO_PCI", "virtio_pci", 0 },
@@ -217,8 +224,8 @@ static void take_notes(const struct kernel *k, const struct facts *f, bool exact
 					     k->label, exact ? " or NVDIMM" : ""));
 }
 
-int kernel_preflight(const struct kernel *k, bool exact, struct strings *notes,
-		     struct error *err)
+int kernel_preflight(const struct kernel *k, unsigned int needs,
+		     struct strings *notes, struct error *err)
 {
 	CLEANUP(facts_free) struct facts f = { .judged = false };
 	CLEANUP(buf_free) struct buf missing = { 0 };
@@ -227,7 +234,9 @@ int kernel_preflight(const struct kernel *k, bool exact, struct strings *notes,
 	if (facts_read(k, &f, err) < 0)
 		return -1;
 	list_missing(&f, always, &missing, &lost);
-	if (exact)
+	if (needs & KERNEL_INET)
+		list_missing(&f, inet, &missing, &lost);
+	if (needs & KERNEL_EXACT)
 		list_missing(&f, nvdimm, &missing, &lost);
 	else
 		list_buses(&f, &missing, &lost);
@@ -237,7 +246,7 @@ int kernel_preflight(const struct kernel *k, bool exact, struct strings *notes,
 				 lost ? ", or give its modules (--modules DIR)" : "",
 				 f.judged ? "; judged by its image, --config FILE gives its configuration" : "");
 	if (notes)
-		take_notes(k, &f, exact, notes);
+		take_notes(k, &f, needs & KERNEL_EXACT, notes);
 	return 0;
 }
 

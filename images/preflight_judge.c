@@ -48,6 +48,7 @@ static const struct evidence evidence[] = {
 	{ "BLOCK", "kblockd", NULL, false, 0 },
 	{ "EFI_PARTITION", "Primary GPT is invalid", "BLOCK", true, 0 },
 	{ "EXT4_FS", "ext4_inode_cache", "BLOCK", false, 0 },
+	{ "INET", "ip_dst_cache", NULL, false, 0 },
 	{ "VIRTIO_PCI", "virtio-pci", "PCI", false, 0 },
 	{ "VIRTIO_BLK", "virtio_blk", "BLOCK", false, 0 },
 	{ "SATA_AHCI", "JMB361 has only one port", "PCI", true, 0 },

@@ -105,6 +105,12 @@ static int profile_key(struct reading *r, const char *key, const char *value)
 	} else if (!strcmp(key, "accel")) {
 		if (!accel_parse(value, &p->accel))
 			return wrong(r, "accel = %s: give auto, kvm, tcg or exact", value);
+	} else if (!strcmp(key, "chat-messages")) {
+		if (!parse_u64(value, &p->chat_messages) || !p->chat_messages)
+			return wrong(r, "chat-messages = %s: give a whole number", value);
+	} else if (!strcmp(key, "chat-heap")) {
+		if (!parse_size(value, &p->chat_heap))
+			return wrong(r, "chat-heap = %s: give a size such as 64MiB", value);
 	} else {
 		return wrong(r, "unknown key '%s' in [profile]", key);
 	}

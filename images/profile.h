@@ -12,6 +12,8 @@
  *	machine = pc-q35-7.2	; QEMU machine type, with its version
  *	mips = 500		; exact mode: 1000, 500, 250, 125 ...
  *	accel = exact		; auto | kvm | tcg | exact: default of a plan
+ *	chat-messages = 20	; of every user: default of the benchmark chat
+ *	chat-heap = 0		; bytes of its server and of its users, each
  *
  *	[disk work]		; also [disk other], [disk swap]
  *	size = 384MiB
@@ -61,6 +63,7 @@ struct profile_disk {
 /**
  * struct profile - see the file format above
  * @icount_shift: 2^N ns an instruction, from mips
+ * @chat_messages, @chat_heap: 0: not stated
  * @text: the file as it was read; owned
  * @digest: SHA-256 of @text
  */
@@ -75,6 +78,7 @@ struct profile {
 	unsigned int mips;
 	unsigned int icount_shift;
 	enum accel accel;
+	uint64_t chat_messages, chat_heap;
 	struct profile_disk work, other, swap;
 	char *text;
 	char digest[SHA256_HEX];

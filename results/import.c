@@ -65,6 +65,7 @@ void import_free(struct import *imp)
 	for (size_t i = 0; i < imp->tables.n; i++)
 		import_table_free(&imp->tables.v[i]);
 	import_tables_free(&imp->tables);
+	import_benches_clear(&imp->benches);
 	free(imp->name);
 	*imp = (struct import){ 0 };
 }
@@ -82,17 +83,44 @@ size_t import_rows_total(const struct import *imp)
 
 	for (size_t i = 0; i < imp->tables.n; i++)
 		n += imp->tables.v[i].rows.n;
+	for (size_t i = 0; i < imp->benches.n; i++)
+		n += imp->benches.v[i].rows.n;
 	return n;
+}
+
+size_t import_tables_total(const struct import *imp)
+{
+	return imp->tables.n + imp->benches.n;
+}
+
+static void print_contest(const struct import_table *t, struct buf *b)
+{
+	buf_printf(b, "%s\n%s\n", t->heading, t->header);
+	for (size_t k = 0; k < t->rows.n; k++)
+		buf_printf(b, "%s\n", t->rows.v[k].line);
+}
+
+/* An empty line keeps such a table and what is before it apart */
+static void print_bench(const struct import_bench *t, bool first, struct buf *b)
+{
+	if (!first)
+		buf_adds(b, "\n");
+	for (size_t k = 0; k < t->lines.n; k++)
+		buf_printf(b, "%s\n", t->lines.v[k]);
 }
 
 void import_print(const struct import *imp, struct buf *b)
 {
-	for (size_t i = 0; i < imp->tables.n; i++) {
-		const struct import_table *t = &imp->tables.v[i];
+	size_t i = 0, k = 0, start = b->len;
 
-		buf_printf(b, "%s\n%s\n", t->heading, t->header);
-		for (size_t k = 0; k < t->rows.n; k++)
-			buf_printf(b, "%s\n", t->rows.v[k].line);
+	/* Both are in the file's order */
+	while (i < imp->tables.n || k < imp->benches.n) {
+		if (k == imp->benches.n ||
+		    (i < imp->tables.n &&
+		     imp->tables.v[i].line < imp->benches.v[k].line))
+			print_contest(&imp->tables.v[i++], b);
+		else
+			print_bench(&imp->benches.v[k++], b->len == start, b);
 	}
 }
 
@@ -200,13 +228,16 @@ static bool encoded(const char *text)
 int import_parse(const char *path, struct buf *text, const char *name,
 		 struct import *imp, struct error *err)
 {
+	cleanup_free char *copy = NULL;
 	bool hidden;
 
 	*imp = (struct import){ 0 };
 	buf_add(text, "", 0);
+	copy = xstrdup(text->data);
 	hidden = encoded(text->data);
 	imp->name = find_name(path, text->data, name);
 	if (check_name(imp->name, err) ||
+	    import_parse_bench(path, copy, &imp->benches, &imp->quoted, err) ||
 	    import_parse_tables(path, text, imp, err)) {
 		import_free(imp);
 		return hidden ? error_add(err, "; the mail is encoded (base64 or quoted-printable): let a mail program save its text first")

@@ -20,6 +20,7 @@
 
 #include "results/base/digest.h"
 #include "results/base/text.h"
+#include "results/import_bench.h"
 
 /* The figures of a row, in the order in which contest printed them: X(name of
  * its member in JSON and CSV, title) */
@@ -69,8 +70,10 @@ const char *import_format_name(enum import_format f);
  * @header: the line of titles as printed; owned
  * @format: whose layout it has
  * @rows: at least one
+ * @line: where the titles stand in the file, from 1
  */
 struct import_table {
+	size_t line;
 	char *heading;
 	char *load;
 	char *header;
@@ -82,13 +85,15 @@ DEFINE_VECTOR(import_tables, struct import_table)
 /**
  * struct import - the tables of a file
  * @name: what it is called; owned
- * @tables: in the file's order
+ * @tables: contest's, in the file's order
+ * @benches: tiobench's and VolanoMark's (results/import_bench.h)
  * @quoted: tables that were left out because they only quote, whole or
  *	shortened, one that stands before them in the file
  */
 struct import {
 	char *name;
 	struct import_tables tables;
+	struct import_benches benches;
 	size_t quoted;
 };
 DEFINE_VECTOR(imports, struct import)
@@ -119,8 +124,9 @@ int import_read(const char *path, const char *name, struct import *imp,
 void import_free(struct import *imp);
 void imports_clear(struct imports *v);
 
-/* import_rows_total() - rows of all tables */
+/* import_rows_total() - rows of all tables; import_tables_total(): tables */
 size_t import_rows_total(const struct import *imp);
+size_t import_tables_total(const struct import *imp);
 
 /* import_print() - the tables as they were printed, to the byte */
 void import_print(const struct import *imp, struct buf *b);

@@ -336,6 +336,7 @@ static int open_table(struct parser *p)
 		name = xstrdup("no_load");
 	}
 	p->table = (struct import_table){
+		.line = p->line.number,
 		.heading = p->heading,
 		.load = name,
 		.header = xstrdup(p->line.s),
@@ -500,8 +501,8 @@ int import_parse_tables(const char *path, struct buf *text, struct import *imp,
 	free(p.heading);
 	tokens_free(&p.tokens);
 	import_table_free(&p.table);
-	if (!ret && imp->tables.n == 0)
-		return error_set(err, 0, "'%s' holds no table of contest: one has a line such as 'io_load:', the line '%s', and rows",
+	if (!ret && import_tables_total(imp) == 0)
+		return error_set(err, 0, "'%s' holds no table of contest: one has a line such as 'io_load:', the line '%s', and rows; nor one of tiobench or VolanoMark",
 				 path, TITLES);
 	return ret;
 }

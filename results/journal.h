@@ -94,6 +94,12 @@ struct journal_super {
  *	 "job_io":{...},"load_io":{...}}	the same by who caused it (cgroup
  *					io.stat), as far as it has reached disks
  *	verdicts of a run: ok load-failed job-failed no-space oom timed-out
+ *	of a benchmark that is not contest, in RUN_START and RUN_END:
+ *	{"run":1,"bench":"tiobench","index":1, ... in place of "load"; and in
+ *	RUN_END, before "wall_ns",
+ *	 "settings":{NAME:N or [N...]},	as the plan had them
+ *	 "rows":[{"phase":STR,NAME:N,...}],	its own figures (loads/README.md)
+ *	"job" is the benchmark; there is no "load_cpu", no "count", no SAMPLE
  * SAMPLE	{"run":1,"wall_ns":N,...} RUN_END's figures from "wall_ns" on, since
  *	the window opened; "job" has no "exit" yet
  * LOG		{"text":STR}
@@ -157,8 +163,12 @@ struct journal_record {
  *				(elsewhere libvirt slows the disks)
  *	spindle.other=...	the same of the second disk
  *	size.io_load=268435456	bytes: the size of a load, by the load's name
+ *	bench.tiobench.threads=1,2,4,8	every setting of each benchmark that is
+ *				run, by its name
  *	run=no_load		one line a run, in order
  *	run=io_load
+ *	bench=tiobench		a run of a benchmark that is not contest; without
+ *				any run= line job may be "none"
  */
 
 #endif

@@ -99,7 +99,7 @@ static int take_context(struct boot_record *b, const struct journal *j,
 			const char *path, struct error *err)
 {
 	json_error_t je;
-	const json_t *kernels;
+	const json_t *list;
 
 	b->context = json_loadb(j->context, j->super.context_len, 0, &je);
 	if (!b->context)
@@ -134,19 +134,22 @@ static int take_context(struct boot_record *b, const struct journal *j,
 
 	if (take_strings(json_object_get(b->context, "loads"), &b->loads))
 		return context_error(path, "loads", err);
-	kernels = json_object_get(json_object_get(b->context, "plan"),
-				  "kernels");
-	if (kernels && take_strings(kernels, &b->kernels))
+	list = json_object_get(b->context, "benches");
+	if (list && take_strings(list, &b->benches))
+		return context_error(path, "benches", err);
+	list = json_object_get(json_object_get(b->context, "plan"), "kernels");
+	if (list && take_strings(list, &b->kernels))
 		return context_error(path, "plan.kernels", err);
 	return 0;
 }
 
 static struct run_record *add_run(struct boot_record *b, int64_t number,
-				  const char *load)
+				  const char *load, bool bench)
 {
 	struct run_record r = {
 		.number = number,
 		.load = xstrdup(load),
+		.bench = bench,
 		.index = 1,
 		.verdict = VERDICT_UNFINISHED,
 	};
@@ -158,7 +161,7 @@ static struct run_record *add_run(struct boot_record *b, int64_t number,
 	return run_records_add(&b->runs, r);
 }
 
-/* take_plan() - the runs that were asked for: lines "run=LOAD" */
+/* take_plan() - the runs that were asked for: lines "run=LOAD", "bench=NAME" */
 static void take_plan(struct boot_record *b, const char *plan)
 {
 	cleanup_free char *copy = xstrdup(plan);
@@ -167,11 +170,12 @@ static void take_plan(struct boot_record *b, const char *plan)
 	for (char *line = strtok_r(copy, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		cleanup_free char *load = NULL;
+		bool bench = str_starts(line, "bench=");
 
-		if (!str_starts(line, "run="))
+		if (!bench && !str_starts(line, "run="))
 			continue;
-		load = text_clean(line + 4, NULL);
-		add_run(b, (int64_t)b->runs.n + 1, load);
+		load = text_clean(strchr(line, '=') + 1, NULL);
+		add_run(b, (int64_t)b->runs.n + 1, load, bench);
 	}
 }
 
@@ -180,7 +184,9 @@ static void take_plan(struct boot_record *b, const char *plan)
 static struct run_record *find_run(struct boot_record *b, const json_t *rec)
 {
 	const json_t *number = json_object_get(rec, "run");
-	const char *load = json_string_value(json_object_get(rec, "load"));
+	const char *bench = json_string_value(json_object_get(rec, "bench"));
+	const char *load = bench ? bench :
+			   json_string_value(json_object_get(rec, "load"));
 
 	if (!json_is_integer(number) || json_integer_value(number) < 1)
 		return NULL;
@@ -192,10 +198,12 @@ static struct run_record *find_run(struct boot_record *b, const json_t *rec)
 		if (load && strcmp(load, r->load) != 0) {
 			free(r->load);
 			r->load = xstrdup(load);
+			r->bench = bench != NULL;
 		}
 		return r;
 	}
-	return add_run(b, json_integer_value(number), load ? load : "?");
+	return add_run(b, json_integer_value(number), load ? load : "?",
+		       bench != NULL);
 }
 
 static void set_text(char **to, const char *text)
@@ -211,6 +219,64 @@ static void run_spoil(struct run_record *r, const char *group,
 	r->message = xasprintf("RUN_END: %s%s%s %s", group, *group ? "." : "",
 			       member, what);
 	r->verdict = VERDICT_UNFINISHED;
+}
+
+static bool is_count(const json_t *v)
+{
+	return json_is_integer(v) && json_integer_value(v) >= 0;
+}
+
+static bool are_settings(json_t *settings)
+{
+	const char *name;
+	const json_t *v, *item;
+	size_t i;
+
+	json_object_foreach(settings, name, v) {
+		if (!json_is_array(v) && !is_count(v))
+			return false;
+		json_array_foreach(v, i, item) {
+			if (!is_count(item))
+				return false;
+		}
+	}
+	return json_is_object(settings);
+}
+
+static bool are_rows(const json_t *rows)
+{
+	const char *name;
+	json_t *row;
+	const json_t *v;
+	size_t i;
+
+	json_array_foreach(rows, i, row) {
+		if (!json_is_object(row))
+			return false;
+		json_object_foreach(row, name, v) {
+			if (!json_is_string(v) && !is_count(v))
+				return false;
+		}
+	}
+	return json_is_array(rows);
+}
+
+/* take_bench() - a benchmark's own figures */
+static void take_bench(struct run_record *r, const json_t *rec)
+{
+	json_t *settings = json_object_get(rec, "settings");
+	json_t *rows = json_object_get(rec, "rows");
+
+	json_decref(r->settings);
+	json_decref(r->rows);
+	r->settings = are_settings(settings) ? json_incref(settings) : NULL;
+	r->rows = are_rows(rows) ? json_incref(rows) : NULL;
+	if (r->verdict != VERDICT_OK)
+		return;
+	if (!r->settings)
+		run_spoil(r, "", "settings", "is missing or wrong");
+	else if (!r->rows || json_array_size(r->rows) == 0)
+		run_spoil(r, "", "rows", "is missing, empty or wrong");
 }
 
 static void take_run_end(struct run_record *r, const json_t *rec)
@@ -245,6 +311,8 @@ static void take_run_end(struct run_record *r, const json_t *rec)
 	}
 	if (r->verdict == VERDICT_OK && r->fig[FIG_WALL_NS] <= 0)
 		run_spoil(r, "", "wall_ns", "is missing or zero");
+	if (r->bench)
+		take_bench(r, rec);
 }
 
 /* struct ending - what decides a boot's verdict */
@@ -367,9 +435,12 @@ void boot_record_free(struct boot_record *b)
 		free(b->runs.v[i].message);
 		free(b->runs.v[i].unit);
 		free(b->runs.v[i].size_unit);
+		json_decref(b->runs.v[i].settings);
+		json_decref(b->runs.v[i].rows);
 	}
 	run_records_free(&b->runs);
 	strings_clear(&b->loads);
+	strings_clear(&b->benches);
 	strings_clear(&b->kernels);
 	free(b->evidence);
 	json_decref(b->context);

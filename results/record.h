@@ -80,7 +80,8 @@ const char *figure_member(enum run_figure f);
 /**
  * struct run_record - one (load, job) measurement, done or not
  * @number: from 1 over the boot
- * @load: its load; owned
+ * @load: its load, or its benchmark; owned
+ * @bench: it is a run of a benchmark that is not contest
  * @index: from 1 within the load
  * @started: a RUN_START is there
  * @ended: a RUN_END is there
@@ -88,16 +89,20 @@ const char *figure_member(enum run_figure f);
  * @message: what went wrong, owned, or NULL
  * @unit: what one Load is, owned, or NULL
  * @size_unit: what @fig[FIG_LOAD_SIZE] counts, owned, or NULL
+ * @settings, @rows: of a benchmark, an object of numbers and lists of numbers,
+ *	and an array of objects of numbers and texts; or NULL
  * @fig: exact figures, FIGURE_NONE where there is none
  */
 struct run_record {
 	int64_t number;
 	char *load;
+	bool bench;
 	int64_t index;
 	bool started, ended;
 	enum verdict verdict;
 	char *message;
 	char *unit, *size_unit;
+	json_t *settings, *rows;
 	int64_t fig[FIG_COUNT];
 };
 DEFINE_VECTOR(run_records, struct run_record)
@@ -117,6 +122,7 @@ DEFINE_VECTOR(run_records, struct run_record)
  * @number: boot's number within its kernel, from 1
  * @started_us: microseconds since 1970 when it began, 0 when not stated
  * @loads: the plan's loads, in order; owned strings
+ * @benches: its benchmarks that are not contest, in order; owned strings
  * @kernels: labels of the plan's kernels, in order (plan.kernels; an older
  *	context has none); owned strings
  * @verdict: how it ended; VERDICT_OK only when an END is there
@@ -132,7 +138,7 @@ struct boot_record {
 	const char *label;
 	int64_t order, index, number;
 	int64_t started_us;
-	struct strings loads, kernels;
+	struct strings loads, benches, kernels;
 	enum verdict verdict;
 	char *evidence;
 	struct run_records runs;

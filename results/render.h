@@ -66,8 +66,22 @@ void render_csv(const struct report *r, struct buf *b);
 void put_imports(const struct report *r, struct buf *b);
 /* put_imports_wide() - their part of the wide report */
 void put_imports_wide(const struct report *r, struct buf *b);
+/* put_imports_bench() - their tables of tiobench or VolanoMark, as printed */
+void put_imports_bench(const struct report *r, enum import_bench_format format,
+		       struct buf *b);
 /* imports_json() - member "imports" of the JSON report */
 json_t *imports_json(const struct report *r);
+
+/* put_bench() - a benchmark's runs in the table that is known of it */
+void put_bench(const struct report *r, size_t bench, struct buf *b);
+/* put_benches() - all benchmarks, each with a line on its settings */
+void put_benches(const struct report *r, struct buf *b);
+/* put_benches_wide() - their part of the wide report */
+void put_benches_wide(const struct report *r, struct buf *b);
+/* benches_json() - member "benches" of the JSON report */
+json_t *benches_json(const struct report *r);
+/* run_bench_json() - a benchmark's own figures, as members of a run */
+void run_bench_json(const struct run_record *run, json_t *to);
 
 /* put_notes() - the lines about runs that are missing under a load */
 void put_notes(const struct report *r, size_t load, struct buf *b);

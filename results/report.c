@@ -12,9 +12,13 @@
 #include "results/columns.h"
 #include "results/render.h"
 
+/* What contest never printed follows in tables of its own */
 static void render_contest_061(const struct report *r, struct buf *b)
 {
 	render_contest(r, CONTEST_061, b);
+	put_benches(r, b);
+	put_imports_bench(r, IMPORT_TIOBENCH, b);
+	put_imports_bench(r, IMPORT_VOLANOMARK, b);
 }
 
 static void render_contest_060(const struct report *r, struct buf *b)
@@ -27,14 +31,42 @@ static void render_contest_051(const struct report *r, struct buf *b)
 	render_contest(r, CONTEST_051, b);
 }
 
+/* render_bench() - nothing, when the run has no such benchmark */
+static void render_bench(const struct report *r, const char *bench,
+			 struct buf *b)
+{
+	size_t i = table_find_bench(&r->table, bench);
+
+	if (i < r->table.benches.n)
+		put_bench(r, i, b);
+}
+
+static void render_tiobench(const struct report *r, struct buf *b)
+{
+	render_bench(r, "tiobench", b);
+	put_imports_bench(r, IMPORT_TIOBENCH, b);
+}
+
+static void render_volanomark(const struct report *r, struct buf *b)
+{
+	render_bench(r, "chat", b);
+	put_imports_bench(r, IMPORT_VOLANOMARK, b);
+}
+
+static void render_qsbench(const struct report *r, struct buf *b)
+{
+	render_bench(r, "qsbench", b);
+}
+
 static const char *const names[] = {
 	"contest-0.61", "contest-0.60", "contest-0.51", "wide", "json", "csv",
-	NULL,
+	"tiobench", "volanomark", "qsbench", NULL,
 };
 
 static void (*const renderers[])(const struct report *r, struct buf *b) = {
 	render_contest_061, render_contest_060, render_contest_051,
-	render_wide, render_json, render_csv,
+	render_wide, render_json, render_csv, render_tiobench,
+	render_volanomark, render_qsbench,
 };
 
 /* render_any() - wide has one's own results and then the foreign ones */
@@ -143,6 +175,9 @@ int report_print_beside(struct store *s, const char *run_id,
 		put_imports(&r, &text);
 	else
 		render_any(&r, which, &text);
+	if (text.len == 0)
+		return error_set(err, 0, "nothing to show as %s: the plan had no such benchmark",
+				 format ? format : names[0]);
 	if (fwrite(text.data, 1, text.len, out) != text.len || fflush(out))
 		return error_set(err, errno, "print the report");
 	return 0;

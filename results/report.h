@@ -12,7 +12,8 @@
  * @s: store
  * @run_id: whole run id
  * @format: "contest-0.61", "contest-0.60" (whole Loads), "contest-0.51",
- *	"wide", "json", "csv"
+ *	"wide", "json", "csv"; "tiobench", "volanomark", "qsbench": that
+ *	benchmark's runs alone
  * @out: where to
  * @err: reason of a failure
  *

@@ -5,7 +5,10 @@
 #include "results/render.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "results/base/cleanup.h"
 
 /* put_field() - quoted where RFC 4180, section 2, asks for it */
 static void put_field(struct buf *b, const char *s)
@@ -20,8 +23,54 @@ static void put_field(struct buf *b, const char *s)
 	buf_adds(b, "\"");
 }
 
+static bool has_name(const struct strings *names, const char *name)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (strcmp(names->v[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* The members that rows of benchmarks have, so that each is a column; a run has
+ * a line for every row of its own */
+static void bench_members(const struct report *r, struct strings *names)
+{
+	for (size_t i = 0; i < r->boots.n; i++) {
+		for (size_t k = 0; k < r->boots.v[i].runs.n; k++) {
+			const json_t *rows = r->boots.v[i].runs.v[k].rows;
+			json_t *row;
+			const json_t *v;
+			const char *name;
+			size_t at;
+
+			json_array_foreach(rows, at, row) {
+				json_object_foreach(row, name, v) {
+					if (!has_name(names, name))
+						strings_add(names, xstrdup(name));
+				}
+			}
+		}
+	}
+}
+
+static void put_bench_row(struct buf *b, const json_t *row,
+			  const struct strings *names)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		const json_t *v = json_object_get(row, names->v[i]);
+
+		buf_adds(b, ",");
+		if (json_is_integer(v))
+			buf_printf(b, "%" JSON_INTEGER_FORMAT,
+				   json_integer_value(v));
+		else if (json_is_string(v))
+			put_field(b, json_string_value(v));
+	}
+}
+
 static void put_run(struct buf *b, const struct boot_record *boot,
-		    const struct run_record *r, bool beside)
+		    const struct run_record *r, bool beside, const json_t *row,
+		    const struct strings *members)
 {
 	put_field(b, boot->run_id);
 	buf_adds(b, ",");
@@ -43,14 +92,32 @@ static void put_run(struct buf *b, const struct boot_record *boot,
 		for (int f = 0; f < IMPORT_COUNT; f++)
 			buf_adds(b, ",");
 	}
+	put_bench_row(b, row, members);
 	buf_adds(b, "\r\n");
+}
+
+static void put_boot(struct buf *b, const struct boot_record *boot, bool beside,
+		     const struct strings *members)
+{
+	for (size_t k = 0; k < boot->runs.n; k++) {
+		const struct run_record *r = &boot->runs.v[k];
+		const json_t *row;
+		size_t at;
+
+		if (json_array_size(r->rows) == 0)
+			put_run(b, boot, r, beside, NULL, members);
+		json_array_foreach(r->rows, at, row) {
+			put_run(b, boot, r, beside, row, members);
+		}
+	}
 }
 
 /* put_foreign() - a row of an import: of one's own columns it has the kernel
  * and the load */
 static void put_foreign(struct buf *b, const struct import *imp,
 			const struct import_table *t,
-			const struct import_row *row)
+			const struct import_row *row,
+			const struct strings *members)
 {
 	buf_adds(b, ",");
 	put_field(b, row->label);
@@ -65,10 +132,12 @@ static void put_foreign(struct buf *b, const struct import *imp,
 	for (int f = 0; f < IMPORT_COUNT; f++)
 		buf_printf(b, ",%s", strcmp(row->text[f], "-") == 0 ?
 			   "" : row->text[f]);
+	put_bench_row(b, NULL, members);
 	buf_adds(b, "\r\n");
 }
 
-static void put_imports_csv(const struct report *r, struct buf *b)
+static void put_imports_csv(const struct report *r, struct buf *b,
+			    const struct strings *members)
 {
 	for (size_t i = 0; i < r->imports.n; i++) {
 		const struct import *imp = &r->imports.v[i];
@@ -77,13 +146,16 @@ static void put_imports_csv(const struct report *r, struct buf *b)
 			const struct import_table *t = &imp->tables.v[j];
 
 			for (size_t k = 0; k < t->rows.n; k++)
-				put_foreign(b, imp, t, &t->rows.v[k]);
+				put_foreign(b, imp, t, &t->rows.v[k], members);
 		}
 	}
 }
 
 void render_csv(const struct report *r, struct buf *b)
 {
+	CLEANUP(strings_clear) struct strings members = { 0 };
+
+	bench_members(r, &members);
 	buf_adds(b, "run_id,kernel,boot,boot_index,boot_id,boot_verdict,load,run,run_number,verdict,good,message");
 	for (int f = 0; f < FIG_COUNT; f++) {
 		const char *group = figure_group((enum run_figure)f);
@@ -97,12 +169,10 @@ void render_csv(const struct report *r, struct buf *b)
 			buf_printf(b, ",%s",
 				   import_figure_name((enum import_figure)f));
 	}
+	for (size_t i = 0; i < members.n; i++)
+		buf_printf(b, ",row.%s", members.v[i]);
 	buf_adds(b, "\r\n");
-	for (size_t i = 0; i < r->boots.n; i++) {
-		const struct boot_record *boot = &r->boots.v[i];
-
-		for (size_t k = 0; k < boot->runs.n; k++)
-			put_run(b, boot, &boot->runs.v[k], r->imports.n > 0);
-	}
-	put_imports_csv(r, b);
+	for (size_t i = 0; i < r->boots.n; i++)
+		put_boot(b, &r->boots.v[i], r->imports.n > 0, &members);
+	put_imports_csv(r, b, &members);
 }

@@ -20,6 +20,18 @@ void put_imports(const struct report *r, struct buf *b)
 
 /* --- wide ------------------------------------------------------------------- */
 
+/* Their rows have too many shapes for one grid: they are shown as printed */
+static void put_bench_lines(const struct import *imp, struct buf *b)
+{
+	for (size_t j = 0; j < imp->benches.n; j++) {
+		const struct import_bench *t = &imp->benches.v[j];
+
+		buf_printf(b, "%s:\n", import_bench_format_name(t->format));
+		for (size_t k = 0; k < t->lines.n; k++)
+			buf_printf(b, "%s\n", t->lines.v[k]);
+	}
+}
+
 static void put_import_wide(const struct import *imp, struct buf *b)
 {
 	static const char *const titles[] = { "Load", "Kernel", "Source",
@@ -56,7 +68,32 @@ void put_imports_wide(const struct report *r, struct buf *b)
 
 		buf_printf(b, "%simport '%s': not measured here, figures as printed there, no intervals\n",
 			   b->len ? "\n" : "", imp->name);
-		put_import_wide(imp, b);
+		if (imp->tables.n)
+			put_import_wide(imp, b);
+		put_bench_lines(imp, b);
+	}
+}
+
+void put_imports_bench(const struct report *r, enum import_bench_format format,
+		       struct buf *b)
+{
+	for (size_t i = 0; i < r->imports.n; i++) {
+		const struct import *imp = &r->imports.v[i];
+		bool first = true;
+
+		for (size_t j = 0; j < imp->benches.n; j++) {
+			const struct import_bench *t = &imp->benches.v[j];
+
+			if (t->format != format)
+				continue;
+			buf_adds(b, b->len ? "\n" : "");
+			if (first)
+				buf_printf(b, "import '%s', as printed there:\n",
+					   imp->name);
+			first = false;
+			for (size_t k = 0; k < t->lines.n; k++)
+				buf_printf(b, "%s\n", t->lines.v[k]);
+		}
 	}
 }
 
@@ -93,6 +130,38 @@ static json_t *row_json(const struct import_row *row)
 	return kernel;
 }
 
+/* bench_json() - rows of tiobench or VolanoMark: figures by name, a remark in
+ * their place */
+static json_t *bench_json(const struct import_bench *t)
+{
+	const char *const *names = import_bench_figures(t->format);
+	json_t *table = json_object(), *rows = json_array();
+
+	set(table, "format", json_string(import_bench_format_name(t->format)));
+	set(table, "title", json_string(t->title));
+	for (size_t k = 0; k < t->rows.n; k++) {
+		const struct import_bench_row *row = &t->rows.v[k];
+		json_t *obj = json_object(), *printed = json_object();
+		size_t n = 0;
+
+		while (names[n])
+			n++;
+		set(obj, "source", json_string("import"));
+		set(obj, "label", json_string(row->label));
+		for (size_t f = 0; f < row->text.n; f++) {
+			/* A row that is not full ends in a remark */
+			bool remark = row->text.n < n && f == row->text.n - 1;
+
+			set(printed, remark ? "remark" : names[f],
+			    json_string(row->text.v[f]));
+		}
+		set(obj, "printed", printed);
+		append(rows, obj);
+	}
+	set(table, "rows", rows);
+	return table;
+}
+
 static json_t *import_json(const struct import *imp)
 {
 	json_t *obj = json_object(), *tables = json_array();
@@ -111,6 +180,13 @@ static json_t *import_json(const struct import *imp)
 	set(obj, "source", json_string("import"));
 	set(obj, "name", json_string(imp->name));
 	set(obj, "table", tables);
+	if (imp->benches.n) {
+		json_t *benches = json_array();
+
+		for (size_t j = 0; j < imp->benches.n; j++)
+			append(benches, bench_json(&imp->benches.v[j]));
+		set(obj, "benches", benches);
+	}
 	return obj;
 }
 

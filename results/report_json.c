@@ -85,13 +85,15 @@ static json_t *run_json(const struct boot_record *b,
 	json_t *run = json_object();
 
 	set(run, "run", json_integer(r->number));
-	set_text(run, "load", r->load);
+	set_text(run, r->bench ? "bench" : "load", r->load);
 	set(run, "index", json_integer(r->index));
 	set_text(run, "verdict", r->started ? verdict_name(r->verdict)
 					    : "not-started");
 	set(run, "good", json_boolean(run_good(b, r)));
 	if (r->message)
 		set_text(run, "message", r->message);
+	if (r->bench)
+		run_bench_json(r, run);
 	for (int f = 0; f < FIG_COUNT; f++) {
 		if (r->fig[f] != FIGURE_NONE)
 			set(figure_object(run, (enum run_figure)f),
@@ -239,6 +241,8 @@ void render_json(const struct report *r, struct buf *b)
 	set(root, "provenance", r->boots.n ? provenance_json(&r->boots)
 					   : json_null());
 	set(root, "table", table_json(r));
+	if (r->table.benches.n)
+		set(root, "benches", benches_json(r));
 	for (size_t i = 0; i < r->boots.n; i++)
 		append(boots, boot_json(&r->boots.v[i]));
 	set(root, "boots", boots);

@@ -220,11 +220,8 @@ static void put_origin(const struct report *r, struct buf *b)
 	buf_adds(b, "\n");
 }
 
-void render_wide(const struct report *r, struct buf *b)
+static void put_contest(const struct report *r, size_t rows, struct buf *b)
 {
-	size_t rows = r->table.loads.n * r->table.kernels.n;
-
-	put_origin(r, b);
 	put_runs(r, rows, b);
 	buf_adds(b, "+-: half of the 95 % confidence interval over boots; Ratio: Time / no_load Time of the same kernel;\n"
 		    "Marginal/s: Loads / (Time - no_load Time), - within noise; Job:load: shares of the CPU time of both\n");
@@ -233,4 +230,14 @@ void render_wide(const struct report *r, struct buf *b)
 	put_machine(r, rows, b);
 	buf_adds(b, "\nThe disks in the window (means, MiB; r read, w written; by job and by load: what of theirs reached a disk):\n");
 	put_disks(r, rows, b);
+}
+
+void render_wide(const struct report *r, struct buf *b)
+{
+	size_t rows = r->table.loads.n * r->table.kernels.n;
+
+	put_origin(r, b);
+	if (rows)
+		put_contest(r, rows, b);
+	put_benches_wide(r, b);
 }

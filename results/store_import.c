@@ -54,7 +54,7 @@ static int insert_import(struct store *s, const char *id,
 	    sqlite3_bind_text(st, 1, id, -1, SQLITE_STATIC) ||
 	    sqlite3_bind_text(st, 2, imp->name, -1, SQLITE_STATIC) ||
 	    sqlite3_bind_text(st, 3, printed, -1, SQLITE_STATIC) ||
-	    sqlite3_bind_int64(st, 4, (int64_t)imp->tables.n) ||
+	    sqlite3_bind_int64(st, 4, (int64_t)import_tables_total(imp)) ||
 	    sqlite3_bind_int64(st, 5, (int64_t)import_rows_total(imp)) ||
 	    sqlite3_step(st) != SQLITE_DONE)
 		return store_db_error(s, "add an import", err);

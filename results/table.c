@@ -75,10 +75,28 @@ static size_t find_load(const struct table *t, const char *load)
 	return i;
 }
 
-static void add_load(struct table *t, char *load)
+size_t table_find_bench(const struct table *t, const char *name)
 {
-	if (find_load(t, load) == t->loads.n)
+	size_t i = 0;
+
+	while (i < t->benches.n && strcmp(t->benches.v[i], name) != 0)
+		i++;
+	return i;
+}
+
+static void add_load(struct table *t, char *load, bool bench)
+{
+	if (bench && table_find_bench(t, load) == t->benches.n)
+		strings_add(&t->benches, load);
+	if (!bench && find_load(t, load) == t->loads.n)
 		strings_add(&t->loads, load);
+}
+
+/* run_row() - loads first, then benchmarks */
+static size_t run_row(const struct table *t, const struct run_record *r)
+{
+	return r->bench ? t->loads.n + table_find_bench(t, r->load)
+			: find_load(t, r->load);
 }
 
 static void add_note(struct cell *c, char *note)
@@ -92,8 +110,8 @@ static void take_runs(struct table *t, const struct boot_record *b,
 {
 	for (size_t i = 0; i < b->runs.n; i++) {
 		const struct run_record *r = &b->runs.v[i];
-		struct cell *c = &t->cells[find_load(t, r->load) *
-					   t->kernels.n + kernel];
+		struct cell *c = &t->cells[run_row(t, r) * t->kernels.n +
+					   kernel];
 		char *why;
 
 		if (run_good(b, r)) {
@@ -123,7 +141,8 @@ static void note_gaps(struct table *t, const struct boot_records *boots,
 				continue;
 			number = boots->v[i].number;
 		}
-		for (size_t l = 0; number > next && l < t->loads.n; l++) {
+		for (size_t l = 0; number > next && l < t->loads.n +
+							t->benches.n; l++) {
 			struct cell *c = &t->cells[l * t->kernels.n + kernel];
 
 			if (number - next == 1)
@@ -149,15 +168,19 @@ void table_make(struct table *t, struct boot_records *boots)
 	add_kernels(t, boots);
 	for (size_t i = 0; i < boots->n; i++) {
 		for (size_t l = 0; l < boots->v[i].loads.n; l++)
-			add_load(t, boots->v[i].loads.v[l]);
+			add_load(t, boots->v[i].loads.v[l], false);
+		for (size_t l = 0; l < boots->v[i].benches.n; l++)
+			add_load(t, boots->v[i].benches.v[l], true);
 	}
 	/* Runs that no plan speaks of come last. */
 	for (size_t i = 0; i < boots->n; i++) {
 		for (size_t r = 0; r < boots->v[i].runs.n; r++)
-			add_load(t, boots->v[i].runs.v[r].load);
+			add_load(t, boots->v[i].runs.v[r].load,
+				 boots->v[i].runs.v[r].bench);
 	}
 
-	t->cells = xcalloc(t->loads.n * t->kernels.n + 1, sizeof(t->cells[0]));
+	t->cells = xcalloc((t->loads.n + t->benches.n) * t->kernels.n + 1,
+			   sizeof(t->cells[0]));
 	for (size_t i = 0; i < boots->n; i++)
 		take_runs(t, &boots->v[i],
 			  find_kernel(t, boots->v[i].order));
@@ -167,13 +190,14 @@ void table_make(struct table *t, struct boot_records *boots)
 
 void table_free(struct table *t)
 {
-	for (size_t i = 0; i < t->loads.n * t->kernels.n; i++) {
+	for (size_t i = 0; i < (t->loads.n + t->benches.n) * t->kernels.n; i++) {
 		samples_free(&t->cells[i].good);
 		strings_clear(&t->cells[i].notes);
 	}
 	free(t->cells);
 	table_kernels_free(&t->kernels);
 	strings_free(&t->loads);
+	strings_free(&t->benches);
 	*t = (struct table) { 0 };
 }
 
@@ -181,6 +205,12 @@ const struct cell *table_cell(const struct table *t, size_t load,
 			      size_t kernel)
 {
 	return &t->cells[load * t->kernels.n + kernel];
+}
+
+const struct cell *table_bench_cell(const struct table *t, size_t bench,
+				    size_t kernel)
+{
+	return table_cell(t, t->loads.n + bench, kernel);
 }
 
 const struct run_record *table_load_run(const struct table *t, size_t load)
@@ -259,6 +289,37 @@ static double range_mean(const struct cell *c, size_t from, size_t n,
 double cell_mean(const struct cell *c, double (*of)(const struct sample *s))
 {
 	return range_mean(c, 0, c->good.n, of);
+}
+
+struct spread cell_spread(const struct cell *c,
+			  double (*of)(const struct sample *s, const void *arg),
+			  const void *arg)
+{
+	double *boot = xcalloc(c->good.n + 1, sizeof(double));
+	struct spread spread = { 0 };
+	const struct boot_record *last = NULL;
+	double sum = 0;
+	size_t in_boot = 0;
+
+	for (size_t i = 0; i < c->good.n; i++) {
+		double v = of(&c->good.v[i], arg);
+
+		if (isnan(v))
+			continue;
+		if (c->good.v[i].boot != last)
+			in_boot = 0;
+		last = c->good.v[i].boot;
+		spread.boots += in_boot == 0;
+		/* The mean of the boot, of one run more */
+		boot[spread.boots - 1] += (v - boot[spread.boots - 1]) /
+					  (double)++in_boot;
+		sum += v;
+		spread.runs++;
+	}
+	spread.mean = spread.runs ? sum / (double)spread.runs : NAN;
+	spread.half_width = stats_half_width(boot, spread.boots, CONFIDENCE);
+	free(boot);
+	return spread;
 }
 
 static double cell_sum(const struct cell *c, enum run_figure f)

@@ -41,11 +41,13 @@ DEFINE_VECTOR(table_kernels, struct table_kernel)
  * struct table - loads in the plan's order x kernels in the plan's order
  * @kernels: the plan's kernels, with or without a boot
  * @loads: names, owned by the boots
- * @cells: loads.n * kernels.n of them, load by load; see table_cell()
+ * @benches: names of the benchmarks that are not contest, owned by the boots
+ * @cells: (loads.n + benches.n) * kernels.n of them, load by load; see
+ *	table_cell()
  */
 struct table {
 	struct table_kernels kernels;
-	struct strings loads;
+	struct strings loads, benches;
 	struct cell *cells;
 };
 
@@ -55,6 +57,11 @@ void table_make(struct table *t, struct boot_records *boots);
 void table_free(struct table *t);
 const struct cell *table_cell(const struct table *t, size_t load,
 			      size_t kernel);
+/* table_bench_cell() - the same of a benchmark */
+const struct cell *table_bench_cell(const struct table *t, size_t bench,
+				    size_t kernel);
+/* table_find_bench() - index of a benchmark, benches.n: it was not run */
+size_t table_find_bench(const struct table *t, const char *name);
 /* table_load_run() - a run that tells the load's unit and size: the first good
  * one that does, or NULL */
 const struct run_record *table_load_run(const struct table *t, size_t load);
@@ -71,6 +78,27 @@ double sample_figure(const struct sample *s, enum run_figure f);
 /* cell_mean() - mean over the good runs; NAN when there is none or one of them
  * has it not */
 double cell_mean(const struct cell *c, double (*of)(const struct sample *s));
+
+/**
+ * struct spread - a mean over runs, and how far to trust it
+ * @runs, @boots: behind it
+ * @mean: over runs; NAN: there is none
+ * @half_width: of the 95 % confidence interval over the boots' own means; NAN
+ *	with fewer than two boots
+ */
+struct spread {
+	size_t runs, boots;
+	double mean, half_width;
+};
+
+/**
+ * cell_spread() - of some figure of a cell's good runs
+ * @of: the figure of a run; NAN: this run has none and is left out
+ * @arg: for @of
+ */
+struct spread cell_spread(const struct cell *c,
+			  double (*of)(const struct sample *s, const void *arg),
+			  const void *arg);
 
 /* cell_figure() - mean of one of RUN_END's figures; NAN as above */
 double cell_figure(const struct cell *c, enum run_figure f);

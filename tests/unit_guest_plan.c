@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "guest/bench.h"
+#include "guest/json.h"
 #include "guest/plan.h"
 
 #define GOOD \
@@ -70,6 +72,72 @@ static void test_all_keys(void **state)
 	assert_string_equal(p.runs[0], "no_load");
 	assert_string_equal(p.runs[2], "io_load");
 	guest_plan_free(&p);
+}
+
+static void test_benchmarks(void **state)
+{
+	struct plan p;
+	struct fail f;
+
+	(void)state;
+	assert_int_equal(parse(GOOD "bench.tiobench.threads=1,2,4,8\n"
+			       "bench.qsbench.seed=0\nbench=tiobench\n"
+			       "run=no_load\nbench=tiobench\n", &p, &f), 0);
+	assert_int_equal(p.nruns, 3);
+	assert_int_equal(p.ncontest, 1);
+	assert_true(p.benches[0] && !p.benches[1] && p.benches[2]);
+	assert_string_equal(p.runs[2], "tiobench");
+	assert_int_equal(p.bench[0].of[0].n, 4);
+	assert_int_equal(p.bench[0].of[0].v[3], 8);
+	assert_int_equal(bench_check(&p, "tiobench", &f), -1);
+	assert_non_null(strstr(f.text, "no line 'bench.tiobench.block='"));
+	assert_int_equal(bench_check(&p, "dbench", &f), -1);
+	guest_plan_free(&p);
+
+	assert_int_equal(parse(GOOD "bench.qsbench.processes=1\n"
+			       "bench.qsbench.elements=5\n"
+			       "bench.qsbench.seed=0\n", &p, &f), 0);
+	assert_int_equal(bench_check(&p, "qsbench", &f), 0);
+	guest_plan_free(&p);
+	/* Without contest's runs there may be no job */
+	assert_int_equal(parse("format=1\ncpus=1\nmem=1\nexact=0\njob=none\njobs=1\n"
+			       "seed=1\nlead_ms=0\nrun_timeout_s=1\nsample_ms=0\n"
+			       "bench=chat\n", &p, &f), 0);
+	guest_plan_free(&p);
+	expect_refusal(GOOD "bench.tiobench.colour=1\n", "unknown key 'bench.tiobench.colour'");
+	expect_refusal(GOOD "bench.x.y=1\n", "unknown key");
+	expect_refusal(GOOD "bench.tiobench=1\n", "unknown key");
+	expect_refusal(GOOD "bench.tiobench.threads=1,1\n", "a setting");
+	expect_refusal(GOOD "bench.tiobench.threads=1,\n", "a setting");
+	expect_refusal(GOOD "bench.tiobench.threads=\n", "a setting");
+	expect_refusal(GOOD "bench.tiobench.block=4096,512\n", "a setting");
+	expect_refusal(GOOD "bench.tiobench.threads=257\n", "a setting");
+	expect_refusal(GOOD "bench.chat.rooms=1\nbench.chat.rooms=1\n", "given twice");
+}
+
+/* What the journal's reader wants to find, in numbers of every kind */
+static void test_result_json(void **state)
+{
+	static struct bench_shared s;
+	struct bench_settings set = {
+		.of = { { .v = { 1, 2 }, .n = 2 }, { .v = { 4096 }, .n = 1 },
+			{ .v = { 1 << 20 }, .n = 1 }, { .v = { 9 }, .n = 1 } },
+	};
+	char text[4096];
+	struct jsonw w;
+	struct bench_row *row = bench_add_row(&s, 2);
+
+	(void)state;
+	row->v[0] = 2;
+	row->v[4] = UINT64_MAX - 1;
+	jsonw_begin(&w, text, sizeof(text));
+	jsonw_open(&w, NULL, '{');
+	bench_result_json(&w, bench_find("tiobench"), &set, &s);
+	jsonw_close(&w, '}');
+	assert_true(jsonw_ok(&w));
+	assert_string_equal(text, "{\"settings\":{\"threads\":[1,2],\"block\":4096,"
+		"\"size\":1048576,\"random-ops\":9},\"rows\":[{\"phase\":\"sequential-read\","
+		"\"threads\":2,\"wall_ns\":18446744073709551614}]}");
 }
 
 static void test_carried_plan_takes_the_machine(void **state)
@@ -150,6 +218,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_keys),
 		cmocka_unit_test(test_job),
+		cmocka_unit_test(test_benchmarks),
+		cmocka_unit_test(test_result_json),
 		cmocka_unit_test(test_carried_plan_takes_the_machine),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_runs_need_a_job),

@@ -384,7 +384,6 @@ static void prose_is_no_error(void **state)
 		"Try 4 runs", "Time and CPU% of a Kernel with [runs]", "Con",
 		"On Sat, 1 Feb 2003 10:01, somebody wrote:", "...", "[snip]",
 		"  6.12 boot 2 run 1: unfinished, boot panic: Kernel panic",
-		"2.5.20 8192 4096 1 11.78 28.50% 0.328 500.1 0.00000 0.00000 41",
 		"\xe4 Latin-1 \x1b[31m prose", "- - - - - - - -", "io_load:",
 	};
 

@@ -136,7 +136,7 @@ static void image_alone(void **state)
 	assert_int_equal(r->made, 1);
 	km_ok(resolve(r, r->image, NULL, NULL), &r->err);
 	assert_int_equal(r->cached, 1);
-	assert_int_equal(kernel_preflight(&r->k, true, NULL, &r->err), -1);
+	assert_int_equal(kernel_preflight(&r->k, KERNEL_EXACT, NULL, &r->err), -1);
 }
 
 static void config_beside_the_image(void **state)

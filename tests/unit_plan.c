@@ -59,6 +59,122 @@ static void plan_is_read_as_written(void **state)
 	plan_free(&p);
 }
 
+/* Benchmarks beside contest: settings, defaults by the profile, the guest plan */
+static void benchmarks_are_planned(void **state)
+{
+	struct experiment e = { 0 };
+	struct cache cache = { 0 };
+	struct planned_boot boot = { .number = 1, .index = 1 };
+	struct plan p;
+	struct error err = { 0 };
+	cleanup_free char *text = NULL;
+
+	(void)state;
+	plan_init(&p);
+	assert_int_equal(read_text(&p,
+		"[plan]\nprofile = images/profiles/small.ini\nruns = 2\naccel = exact\n"
+		"bench = tiobench:3, contest, chat\nloads = no_load\n"
+		"[tiobench]\nsize = 16MiB\nthreads = 1, 4\n[qsbench]\nseed = 7\n"
+		"[kernel a]\nimage = a\n", &err), 0);
+	assert_int_equal(plan_finish(&p, &err), 0);
+	assert_non_null(strstr(p.text, "\nbench = tiobench:3 contest chat:2\njob = "));
+	assert_non_null(strstr(p.text, "[tiobench]\nthreads = 1,4\nsize = 16777216\n[kernel a]"));
+	assert_int_equal(plan_bench_runs(&p.bench), 5);
+	assert_true(plan_bench_network(&p.bench));
+	if (experiment_profile(&e, &p, &cache, &err) != 0)
+		fail_msg("%s", err.text);
+	e.accel = ACCEL_TCG;
+	text = guest_plan(&e, &boot);
+	assert_non_null(strstr(text,
+		"\nbench.tiobench.threads=1,4\nbench.tiobench.block=4096\n"
+		"bench.tiobench.size=16777216\nbench.tiobench.random-ops=4000\n"
+		"bench.chat.rooms=10\nbench.chat.users=20\nbench.chat.messages=20\n"
+		"bench.chat.heap=0\nbench=tiobench\nbench=tiobench\nbench=tiobench\n"
+		"run=no_load\nrun=no_load\nbench=chat\nbench=chat\n"));
+	assert_null(strstr(text, "qsbench"));
+	profile_free(&e.profile);
+	plan_free(&p);
+}
+
+/* Without a word of it a plan is contest's, and its texts are as they were */
+static void contest_alone_says_nothing_of_benchmarks(void **state)
+{
+	struct plan p;
+	struct error err = { 0 };
+
+	(void)state;
+	plan_init(&p);
+	assert_int_equal(read_text(&p, "[plan]\n[kernel a]\nimage = a\n", &err), 0);
+	assert_int_equal(plan_finish(&p, &err), 0);
+	assert_null(strstr(p.text, "bench"));
+	assert_true(plan_bench_contest(&p.bench));
+	assert_int_equal(plan_bench_runs(&p.bench), 0);
+	plan_free(&p);
+
+	/* And without contest nothing of its loads is run */
+	plan_init(&p);
+	assert_int_equal(read_text(&p, "[plan]\nbench = qsbench\n[kernel a]\nimage = a\n", &err), 0);
+	assert_int_equal(plan_finish(&p, &err), 0);
+	assert_int_equal(p.loads.n, 0);
+	plan_free(&p);
+}
+
+static void bad_benchmarks_are_refused(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} bad[] = {
+		{ "[plan]\nbench = dbench\n", "there is no benchmark 'dbench'; there are contest, tiobench, chat, qsbench" },
+		{ "[plan]\nbench = chat, chat\n", "named twice" },
+		{ "[plan]\nbench = chat:0\n", "no number of runs" },
+		{ "[plan]\nbench = contest:2\n", "contest has the runs of its loads" },
+		{ "[plan]\nbench =\n", "bench is empty" },
+		{ "[tiobench]\nthreads = 0\n", "threads = 0: give up to 12 different numbers from 1 to 256" },
+		{ "[tiobench]\nthreads = 2, 2\n", "threads = 2: give" },
+		{ "[tiobench]\nsize = 1KiB\n", "size = 1KiB: give a size" },
+		{ "[chat]\nrooms = 1, 2\n", "rooms = 1, 2: give a whole number" },
+		{ "[chat]\nroom = 1\n", "unknown key 'room' in [chat]: there are rooms, users, messages, heap" },
+	};
+	struct error err;
+	struct plan p;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		err = (struct error){ 0 };
+		plan_init(&p);
+		assert_int_equal(read_text(&p, bad[i].text, &err), -1);
+		if (!strstr(err.text, bad[i].says))
+			fail_msg("no '%s' in '%s'", bad[i].says, err.text);
+		plan_free(&p);
+	}
+	err = (struct error){ 0 };
+	plan_init(&p);
+	assert_int_equal(read_text(&p, "[plan]\nbench = chat\nloads = no_load\n[kernel a]\nimage = a\n", &err), 0);
+	assert_int_equal(plan_finish(&p, &err), -1);
+	assert_non_null(strstr(err.text, "loads are contest's"));
+	plan_free(&p);
+}
+
+/* What the profile's machine cannot do is refused before anything is built */
+static void too_large_a_benchmark_is_refused(void **state)
+{
+	struct experiment e = { 0 };
+	struct cache cache = { 0 };
+	struct plan p;
+	struct error err = { 0 };
+
+	(void)state;
+	plan_init(&p);
+	assert_int_equal(read_text(&p,
+		"[plan]\nprofile = images/profiles/small.ini\nbench = tiobench\n"
+		"[tiobench]\nsize = 380MiB\n[kernel a]\nimage = a\n", &err), 0);
+	assert_int_equal(plan_finish(&p, &err), 0);
+	assert_int_equal(experiment_profile(&e, &p, &cache, &err), -1);
+	assert_non_null(strstr(err.text, "[tiobench] on profile 'small': size is 380 MiB"));
+	profile_free(&e.profile);
+	plan_free(&p);
+}
+
 /* A command line may have two thousand bytes, and counts to the last. */
 static void long_cmdline_is_whole(void **state)
 {
@@ -316,6 +432,10 @@ int main(void)
 		cmocka_unit_test(plan_is_read_as_written),
 		cmocka_unit_test(jobs_are_read),
 		cmocka_unit_test(wrong_jobs_are_refused),
+		cmocka_unit_test(benchmarks_are_planned),
+		cmocka_unit_test(contest_alone_says_nothing_of_benchmarks),
+		cmocka_unit_test(bad_benchmarks_are_refused),
+		cmocka_unit_test(too_large_a_benchmark_is_refused),
 		cmocka_unit_test(long_cmdline_is_whole),
 		cmocka_unit_test(ambiguous_plans_are_refused),
 		cmocka_unit_test(blanks_around_a_cmdline_go),

@@ -74,8 +74,8 @@ static void complete_kernel_passes(void **state)
 	(void)state;
 	config_of(&text, ahci, pmem, figures);
 	trial_begin(&t, "config", text.data);
-	km_ok(kernel_preflight(&t.k, false, &t.notes, &t.err), &t.err);
-	km_ok(kernel_preflight(&t.k, true, &t.notes, &t.err), &t.err);
+	km_ok(kernel_preflight(&t.k, 0, &t.notes, &t.err), &t.err);
+	km_ok(kernel_preflight(&t.k, KERNEL_EXACT, &t.notes, &t.err), &t.err);
 	assert_int_equal(t.notes.n, 0);
 	trial_end(&t);
 }
@@ -100,11 +100,32 @@ static void every_missing_option_is_named(void **state)
 		buf_printf(&text, "# %s is not set\n", option);
 		buf_adds(&text, at + strcspn(at, "\n") + 1);
 		trial_begin(&t, "config", text.data);
-		assert_int_equal(kernel_preflight(&t.k, true, NULL, &t.err), -1);
+		assert_int_equal(kernel_preflight(&t.k, KERNEL_EXACT, NULL, &t.err), -1);
 		assert_non_null(strstr(t.err.text, want));
 		assert_non_null(strstr(t.err.text, "./bzImage"));
 		trial_end(&t);
 	}
+}
+
+/* chat talks over TCP; a kernel without it boots everything else */
+static void tcp_is_asked_for_only_where_it_is_used(void **state)
+{
+	CLEANUP(buf_free) struct buf text = { 0 };
+	struct trial t;
+
+	(void)state;
+	config_of(&text, virtio, pmem, figures);
+	trial_begin(&t, "config", text.data);
+	km_ok(kernel_preflight(&t.k, KERNEL_EXACT, NULL, &t.err), &t.err);
+	assert_int_equal(kernel_preflight(&t.k, KERNEL_EXACT | KERNEL_INET,
+					  NULL, &t.err), -1);
+	assert_non_null(strstr(t.err.text, "lacks CONFIG_INET;"));
+	buf_adds(&text, "CONFIG_INET=y\n");
+	km_write(t.dir, "config", text.data, text.len);
+	km_ok(kernel_preflight(&t.k, KERNEL_INET, NULL, &t.err), &t.err);
+	km_ok(kernel_preflight(&t.k, KERNEL_EXACT | KERNEL_INET, NULL, &t.err),
+	      &t.err);
+	trial_end(&t);
 }
 
 static void options_younger_than_the_kernel_are_not_asked_for(void **state)
@@ -119,10 +140,10 @@ static void options_younger_than_the_kernel_are_not_asked_for(void **state)
 	at = strstr(text.data, young);
 	memset(at, '\n', strlen(young));
 	trial_begin(&t, "config", text.data);
-	assert_int_equal(kernel_preflight(&t.k, false, NULL, &t.err), -1);
+	assert_int_equal(kernel_preflight(&t.k, 0, NULL, &t.err), -1);
 	free(t.k.release);
 	t.k.release = xstrdup("4.4.302");
-	km_ok(kernel_preflight(&t.k, false, NULL, &t.err), &t.err);
+	km_ok(kernel_preflight(&t.k, 0, NULL, &t.err), &t.err);
 	trial_end(&t);
 }
 
@@ -137,17 +158,17 @@ static void a_module_counts_only_when_it_is_there(void **state)
 	at = strstr(text.data, "CONFIG_EXT4_FS=y");
 	at[15] = 'm';
 	trial_begin(&t, "config", text.data);
-	assert_int_equal(kernel_preflight(&t.k, false, NULL, &t.err), -1);
+	assert_int_equal(kernel_preflight(&t.k, 0, NULL, &t.err), -1);
 	assert_non_null(strstr(t.err.text, "CONFIG_EXT4_FS (is =m, but ext4.ko is not among its modules)"));
 	assert_non_null(strstr(t.err.text, "--modules"));
 	t.k.modules = xasprintf("%s/modules", t.dir);
 	km_ko(t.k.modules, "kernel/fs/ext4/ext4.ko", "depends=");
-	km_ok(kernel_preflight(&t.k, false, NULL, &t.err), &t.err);
+	km_ok(kernel_preflight(&t.k, 0, NULL, &t.err), &t.err);
 	/* a console must be there before any module is */
 	at = strstr(text.data, "CONFIG_SERIAL_8250=y");
 	at[19] = 'm';
 	km_write(t.dir, "config", text.data, text.len);
-	assert_int_equal(kernel_preflight(&t.k, false, NULL, &t.err), -1);
+	assert_int_equal(kernel_preflight(&t.k, 0, NULL, &t.err), -1);
 	assert_non_null(strstr(t.err.text, "CONFIG_SERIAL_8250 (is =m, must be =y)"));
 	trial_end(&t);
 }
@@ -171,16 +192,16 @@ static void one_disk_bus_will_do(void **state)
 
 		config_of(&text, good[i].config, "", "");
 		trial_begin(&t, "config", text.data);
-		km_ok(kernel_preflight(&t.k, false, NULL, &t.err), &t.err);
+		km_ok(kernel_preflight(&t.k, 0, NULL, &t.err), &t.err);
 		km_ok(kernel_disk_bus(&t.k, &bus, &t.err), &t.err);
 		assert_int_equal(bus, good[i].bus);
 		/* and none of them is an NVDIMM */
-		assert_int_equal(kernel_preflight(&t.k, true, NULL, &t.err), -1);
+		assert_int_equal(kernel_preflight(&t.k, KERNEL_EXACT, NULL, &t.err), -1);
 		assert_non_null(strstr(t.err.text, "lacks CONFIG_ACPI_NFIT, CONFIG_LIBNVDIMM, CONFIG_BLK_DEV_PMEM, CONFIG_NET, CONFIG_UNIX, CONFIG_BLK_DEV_NBD;"));
 		trial_end(&t);
 	}
 	trial_begin(&t, "config", base);
-	assert_int_equal(kernel_preflight(&t.k, false, NULL, &t.err), -1);
+	assert_int_equal(kernel_preflight(&t.k, 0, NULL, &t.err), -1);
 	assert_non_null(strstr(t.err.text, "a disk driver (CONFIG_VIRTIO_PCI, CONFIG_VIRTIO_BLK; or CONFIG_SATA_AHCI"));
 	trial_end(&t);
 }
@@ -194,7 +215,7 @@ static void figures_that_are_lost_are_noted(void **state)
 	config_of(&text, ahci, "", figures);
 	memset(strstr(text.data, "CONFIG_PSI=y\n"), '\n', 13);
 	trial_begin(&t, "config", text.data);
-	km_ok(kernel_preflight(&t.k, false, &t.notes, &t.err), &t.err);
+	km_ok(kernel_preflight(&t.k, 0, &t.notes, &t.err), &t.err);
 	assert_int_equal(t.notes.n, 1);
 	assert_non_null(strstr(t.notes.v[0], "mine: CONFIG_PSI"));
 	trial_end(&t);
@@ -219,7 +240,7 @@ static void image_gives_features_away(void **state)
 	buf_add(&vmlinux, strings, sizeof(strings));
 	preflight_judge(&vmlinux, KM_RELEASE, &judged);
 	trial_begin(&t, "judged", judged.data);
-	assert_int_equal(kernel_preflight(&t.k, false, NULL, &t.err), -1);
+	assert_int_equal(kernel_preflight(&t.k, 0, NULL, &t.err), -1);
 	assert_non_null(strstr(t.err.text, "lacks CONFIG_EXT4_FS;"));
 	assert_non_null(strstr(t.err.text, "judged by its image"));
 	trial_end(&t);
@@ -228,7 +249,7 @@ static void image_gives_features_away(void **state)
 	buf_free(&judged);
 	preflight_judge(&vmlinux, KM_RELEASE, &judged);
 	trial_begin(&t, "judged", judged.data);
-	km_ok(kernel_preflight(&t.k, false, &t.notes, &t.err), &t.err);
+	km_ok(kernel_preflight(&t.k, 0, &t.notes, &t.err), &t.err);
 	assert_non_null(strstr(t.notes.v[0], "no configuration was found"));
 	trial_end(&t);
 }
@@ -250,7 +271,7 @@ static void bare_image_lacks_it_all(void **state)
 	buf_add(&vmlinux, "\177ELF\1", 6);
 	preflight_judge(&vmlinux, KM_RELEASE, &judged);
 	trial_begin(&t, "judged", judged.data);
-	assert_int_equal(kernel_preflight(&t.k, true, NULL, &t.err), -1);
+	assert_int_equal(kernel_preflight(&t.k, KERNEL_EXACT, NULL, &t.err), -1);
 	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
 		assert_non_null(strstr(t.err.text, want[i]));
 	/* a printk's text proves nothing where there is no printk */
@@ -263,6 +284,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(complete_kernel_passes),
 		cmocka_unit_test(every_missing_option_is_named),
+		cmocka_unit_test(tcp_is_asked_for_only_where_it_is_used),
 		cmocka_unit_test(options_younger_than_the_kernel_are_not_asked_for),
 		cmocka_unit_test(a_module_counts_only_when_it_is_there),
 		cmocka_unit_test(one_disk_bus_will_do),
