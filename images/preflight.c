@@ -76,7 +76,11 @@ static const struct need buses[][3] = {
 			      { "BLK_DEV_SD", "sd_mod", 0 } },
 };
 
-#define BUSES (sizeof(buses) / sizeof(buses[0]))
+static const char *const bus_names[] = {
+	[KERNEL_BUS_VIRTIO] = "virtio",
+	[KERNEL_BUS_AHCI] = "AHCI",
+	[KERNEL_BUS_PIIX] = "IDE",
+};
 
 /* Without these a boot runs, but a figure is missing or means less. */
 static const struct {
@@ -186,11 +190,11 @@ static void list_missing(const struct facts *f, const struct need *needs,
 /* Any bus will do: so one entry that names the choice. */
 static void list_buses(const struct facts *f, struct buf *out, bool *lost)
 {
-	for (size_t i = 0; i < BUSES; i++)
+	for (size_t i = 0; i < KERNEL_BUSES; i++)
 		if (have_all(f, buses[i]))
 			return;
 	buf_printf(out, "%sa disk driver (", out->len ? ", " : "");
-	for (size_t i = 0; i < BUSES; i++) {
+	for (size_t i = 0; i < KERNEL_BUSES; i++) {
 		CLEANUP(buf_free) struct buf one = { 0 };
 
 		list_missing(f, buses[i], &one, lost);
@@ -241,19 +245,24 @@ int kernel_preflight(const struct kernel *k, bool exact, struct strings *notes,
 	return 0;
 }
 
-int kernel_disk_bus(const struct kernel *k, enum kernel_bus *bus,
-		    struct error *err)
+const char *kernel_bus_name(enum kernel_bus bus)
+{
+	return bus_names[bus];
+}
+
+int kernel_disk_buses(const struct kernel *k, unsigned int *set,
+		      struct error *err)
 {
 	CLEANUP(facts_free) struct facts f = { .judged = false };
 
+	*set = 0;
 	if (facts_read(k, &f, err) < 0)
 		return -1;
-	for (size_t i = 0; i < BUSES; i++) {
-		if (have_all(&f, buses[i])) {
-			*bus = (enum kernel_bus)i;
-			return 0;
-		}
-	}
-	return error_set(err, 0, "kernel '%s' (%s) has no driver for a virtio, AHCI or IDE disk; see CONFIG_VIRTIO_BLK",
+	for (size_t i = 0; i < KERNEL_BUSES; i++)
+		if (have_all(&f, buses[i]))
+			*set |= 1u << i;
+	if (*set)
+		return 0;
+	return error_set(err, 0, "kernel '%s' (%s) has no driver for a virtio, AHCI or IDE disk: set CONFIG_VIRTIO_PCI and CONFIG_VIRTIO_BLK",
 			 k->spec, k->release);
 }

@@ -167,13 +167,13 @@ static void one_disk_bus_will_do(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		CLEANUP(buf_free) struct buf text = { 0 };
-		enum kernel_bus bus;
+		unsigned int set;
 
 		config_of(&text, good[i].config, "", "");
 		trial_begin(&t, "config", text.data);
 		km_ok(kernel_preflight(&t.k, false, NULL, &t.err), &t.err);
-		km_ok(kernel_disk_bus(&t.k, &bus, &t.err), &t.err);
-		assert_int_equal(bus, good[i].bus);
+		km_ok(kernel_disk_buses(&t.k, &set, &t.err), &t.err);
+		assert_int_equal(set, 1u << good[i].bus);
 		/* and none of them is an NVDIMM */
 		assert_int_equal(kernel_preflight(&t.k, true, NULL, &t.err), -1);
 		assert_non_null(strstr(t.err.text, "lacks CONFIG_ACPI_NFIT, CONFIG_LIBNVDIMM, CONFIG_BLK_DEV_PMEM, CONFIG_NET, CONFIG_UNIX, CONFIG_BLK_DEV_NBD;"));
