@@ -31,7 +31,8 @@ struct need {
 static const struct need always[] = {
 	{ "64BIT", NULL, 0 },
 	{ "X86_64", NULL, 0 },
-	{ "BLK_DEV_INITRD", NULL, 0 },		/* PID 1 is in the initramfs */
+	/* PID 1 is in the initramfs; it is not compressed: no CONFIG_RD_* */
+	{ "BLK_DEV_INITRD", NULL, 0 },
 	{ "BINFMT_ELF", NULL, 0 },
 	{ "BINFMT_SCRIPT", NULL, KVER(3, 10) },	/* #! */
 	{ "PRINTK", NULL, 0 },			/* the console is the evidence */
@@ -94,6 +95,8 @@ static const struct {
 	{ "MEMCG", KVER(3, 6), "no memory figures for load and job" },
 	{ "BLK_CGROUP", 0, "no disk figures for load and job" },
 	{ "FAIR_GROUP_SCHED", 0, "no CPU controller, load and job compete task by task" },
+	{ "VM_EVENT_COUNTERS", 0, "no counts of page faults and of pages swapped" },
+	{ "HIGH_RES_TIMERS", 0, "sleeps and samples come with the clock's tick only" },
 	{ "PSI", KVER(4, 20), "no pressure figures" },
 	{ "TASK_IO_ACCOUNTING", 0, "no bytes read and written by process" },
 	{ "EFI_STUB", 0, "its image does not start by UEFI outside of kontest" },

@@ -30,7 +30,7 @@ static const char figures[] =
 	"CONFIG_SMP=y\nCONFIG_SWAP=y\nCONFIG_CGROUPS=y\nCONFIG_MEMCG=y\n"
 	"CONFIG_BLK_CGROUP=y\n"
 	"CONFIG_FAIR_GROUP_SCHED=y\nCONFIG_PSI=y\nCONFIG_TASK_IO_ACCOUNTING=y\n"
-	"CONFIG_EFI_STUB=y\n";
+	"CONFIG_EFI_STUB=y\nCONFIG_VM_EVENT_COUNTERS=y\nCONFIG_HIGH_RES_TIMERS=y\n";
 
 /* struct trial - one preflight */
 struct trial {
