@@ -222,7 +222,7 @@ int rerun_load(struct rerun *r, const struct cache *cache,
 	if (!accel_parse(context_text(&r->boots.v[0], NULL, "accel"), &e->accel) ||
 	    e->accel == ACCEL_AUTO)
 		return error_set(err, 0, "its context does not say under which accelerator it ran");
-	return 0;
+	return load_bus(r, err);
 }
 
 int rerun_schedule(struct rerun *r, struct error *err)
