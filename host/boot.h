@@ -5,6 +5,7 @@
 #ifndef KONTEST_BOOT_H
 #define KONTEST_BOOT_H
 
+#include "images/kernel.h"
 #include "images/profile.h"
 #include "results/verdict.h"
 
@@ -34,6 +35,8 @@ struct boot_disk {
  * @vmlinuz, @initrd: direct boot
  * @cmdline: kernel command line
  * @system, @work, @other, @swap, @results: disks
+ * @bus: what they are attached to; exact mode has NVDIMMs whatever it says.
+ *       Disks on AHCI or IDE cannot be read-only: they are scratch then
  * @deadline_s: host seconds for the whole boot; 0: none but the silence rule
  * @silence_s: host seconds without a console byte or a journal record after
  *             which the guest counts as hung; 0: worked out from the boot.
@@ -50,6 +53,7 @@ struct boot_config {
 	enum accel accel;
 	const char *vmlinuz, *initrd, *cmdline;
 	struct boot_disk system, work, other, swap, results;
+	enum kernel_bus bus;
 	unsigned int deadline_s;
 	unsigned int silence_s;
 	bool (*receipt)(const char *payload, void *data, char *why,

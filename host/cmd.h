@@ -58,8 +58,12 @@ int check_format(const char *format, struct error *err);
 #define KERNEL_SPEC_HELP \
 "A kernel is LABEL=IMAGE or IMAGE, and IMAGE one of:\n" \
 "  debian:PACKAGE  a Debian package or meta-package, through the host's apt\n" \
-"  FILE.deb        a Debian kernel package\n" \
+"  FILE.deb        a Debian kernel package, one of make bindeb-pkg too\n" \
+"  FILE.tar[.*]    what make tar-pkg makes\n" \
 "  bzImage         a kernel image; see --modules and --config\n" \
-"  DIRECTORY       a kernel build tree\n"
+"  vmlinux         an uncompressed kernel (ELF); likewise\n" \
+"  DIRECTORY       a kernel build tree\n" \
+"  DISK[:VERSION]  a distribution's disk image (raw, qcow2): its newest kernel,\n" \
+"                  or that one\n"
 
 #endif

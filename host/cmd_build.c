@@ -168,8 +168,8 @@ const struct cmd cmd_build = {
 	.summary = "build a system disk image of one kernel, show the time of each step",
 	.help =
 "  -o, --output FILE  copy the image there (it is kept in the cache anyway)\n"
-"  --modules DIR      modules of a bzImage\n"
-"  --config FILE      configuration of a bzImage\n"
+"  --modules DIR      modules of a bzImage or vmlinux\n"
+"  --config FILE      configuration of a bzImage or vmlinux\n"
 "  --exact            refuse a kernel that cannot run in exact mode\n"
 "  --job JOB          instead, the work disk with the tree of quick or linux\n"
 "  --profile NAME     of the machine whose work disk it is (default osdl-up)\n"

@@ -14,6 +14,23 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
+/* What the disks of a measured boot can be attached to, the fastest first */
+static void show_buses(const struct kernel *k)
+{
+	unsigned int set;
+
+	if (kernel_disk_buses(k, &set, NULL) < 0)
+		return;
+	printf("  disks:");
+	for (unsigned int i = 0, n = 0; i < KERNEL_BUSES; i++)
+		if (set & 1u << i)
+			printf("%s %s", n++ ? "," : "", kernel_bus_name(i));
+	printf("\n");
+	if (set == 1u << KERNEL_BUS_PIIX)
+		printf("  note: %s: IDE disks alone: the profile must have machine = pc-i440fx-7.2, and four disks at most\n",
+		       k->label);
+}
+
 static void show_mode(const struct kernel *k, const char *name, bool exact,
 		      bool *bootable)
 {
@@ -25,6 +42,8 @@ static void show_mode(const struct kernel *k, const char *name, bool exact,
 	} else {
 		printf("%s: yes\n", name);
 		*bootable = true;
+		if (!exact)
+			show_buses(k);
 		for (size_t i = 0; i < notes.n; i++)
 			printf("  note: %s\n", notes.v[i]);
 	}
@@ -84,8 +103,8 @@ const struct cmd cmd_kernel = {
 	.args = "check IMAGE [OPTION...]",
 	.summary = "say what a kernel is and whether it can be tested, without a boot",
 	.help =
-"  --modules DIR  modules of a bzImage\n"
-"  --config FILE  configuration of a bzImage\n\n"
+"  --modules DIR  modules of a bzImage or vmlinux\n"
+"  --config FILE  configuration of a bzImage or vmlinux\n\n"
 "Missing features are named by their CONFIG_ options. Exit status 2 when the\n"
 "kernel can boot in no mode.\n\n"
 KERNEL_SPEC_HELP,

@@ -9,6 +9,7 @@
 #include "host/cmd.h"
 #include "host/experiment.h"
 #include "host/verify_bundle.h"
+#include "images/appliance.h"
 #include "images/bundle.h"
 #include "images/verify.h"
 #include "images/verify_deep.h"

@@ -217,6 +217,9 @@ char *boot_context(const struct experiment *e, const struct planned_boot *b)
 	json_object_set_new(o, "job", job_object(e));
 	json_object_set_new(o, "image", image_object(e, c));
 	json_object_set_new(o, "accel", json_string(accel_name(e->accel)));
+	json_object_set_new(o, "disk_bus",
+			    json_string(e->accel == ACCEL_EXACT ? "NVDIMM" :
+					kernel_bus_name(e->bus)));
 	json_object_set_new(o, "qemu", json_pack(
 		"{s:s, s:s, s:s, s:s, s:i}", "version", e->qemu.version,
 		"package", e->qemu.package, "machine", m->machine, "cpu",

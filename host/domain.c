@@ -77,6 +77,28 @@ static void element(struct buf *b, int indent, const char *tag, const char *text
 	buf_printf(b, "</%s>\n", tag);
 }
 
+static const char *const bus_names[] = {
+	[KERNEL_BUS_VIRTIO] = "virtio",
+	[KERNEL_BUS_AHCI] = "sata",
+	[KERNEL_BUS_PIIX] = "ide",
+};
+
+/* What QEMU would say too, but not what to do about it. */
+static int check_bus(const struct boot_config *cfg, const struct domain_disk *d,
+		     size_t n, struct error *err)
+{
+	if (cfg->accel == ACCEL_EXACT || cfg->bus == KERNEL_BUS_VIRTIO)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (d[i].disk->readonly)
+			return error_set(err, 0, "domain '%s': disk '%s' cannot be read-only on %s: make it a scratch disk",
+					 cfg->name, d[i].role, bus_names[cfg->bus]);
+	if (cfg->bus == KERNEL_BUS_PIIX && n > DOMAIN_IDE_DISKS)
+		return error_set(err, 0, "profile '%s' has %zu disks, and IDE takes %d: leave out [disk other] or [disk swap], or give a kernel with CONFIG_SATA_AHCI or CONFIG_VIRTIO_BLK",
+				 cfg->profile->name, n, DOMAIN_IDE_DISKS);
+	return 0;
+}
+
 /* XML cannot say control characters at all, and no path needs them. */
 static int check_text(const char *what, const char *s, struct error *err)
 {
@@ -104,6 +126,8 @@ static int check_config(const struct boot_config *cfg, struct error *err)
 	for (size_t i = 0; i < n; i++)
 		if (check_text("disk", d[i].disk->path, err) < 0)
 			return -1;
+	if (check_bus(cfg, d, n, err) < 0)
+		return -1;
 	if (check_text("domain name", cfg->name, err) < 0 ||
 	    check_text("directory", cfg->dir, err) < 0 ||
 	    check_text("kernel", cfg->vmlinuz, err) < 0 ||
@@ -187,6 +211,20 @@ static void add_iotune(struct buf *b, const struct profile_disk *r)
 	buf_adds(b, "      </iotune>\n");
 }
 
+/* The same place in every boot. */
+static void add_address(struct buf *b, enum kernel_bus bus, size_t index)
+{
+	/* On the root bus: no bridges to enumerate. */
+	if (bus == KERNEL_BUS_VIRTIO)
+		buf_printf(b, "      <address type='pci' domain='0x0000' bus='0x00' "
+			   "slot='0x%02zx' function='0x0'/>\n", index + 4);
+	else
+		buf_printf(b, "      <address type='drive' controller='0' bus='%zu' "
+			   "target='0' unit='%zu'/>\n",
+			   bus == KERNEL_BUS_PIIX ? index / 2 : 0,
+			   bus == KERNEL_BUS_PIIX ? index % 2 : index);
+}
+
 static void add_disk(struct buf *b, const struct boot_config *cfg,
 		     const struct domain_disk *d, size_t index)
 {
@@ -206,16 +244,15 @@ static void add_disk(struct buf *b, const struct boot_config *cfg,
 		buf_adds(b, "'/>\n        <backingStore/>\n"
 			 "      </backingStore>\n");
 	}
-	buf_printf(b, "      <target dev='vd%c' bus='virtio'/>\n",
-		   (char)('a' + index));
+	buf_printf(b, "      <target dev='%cd%c' bus='%s'/>\n",
+		   cfg->bus == KERNEL_BUS_VIRTIO ? 'v' :
+		   cfg->bus == KERNEL_BUS_AHCI ? 's' : 'h',
+		   (char)('a' + index), bus_names[cfg->bus]);
 	add_iotune(b, d->disk->rates);
 	if (d->disk->readonly)
 		buf_adds(b, "      <readonly/>\n");
 	buf_printf(b, "      <serial>%s</serial>\n", d->role);
-	/* On the root bus: no bridges to enumerate, and the same place in
-	 * every boot. */
-	buf_printf(b, "      <address type='pci' domain='0x0000' bus='0x00' "
-		   "slot='0x%02zx' function='0x0'/>\n", index + 4);
+	add_address(b, cfg->bus, index);
 	buf_adds(b, "    </disk>\n");
 }
 

@@ -14,10 +14,12 @@
 #define DOMAIN_TB_CACHE_MIB 512
 
 #define DOMAIN_DISKS 5
+/* Two channels of two */
+#define DOMAIN_IDE_DISKS 4
 
 /**
  * struct domain_disk - a disk of the VM and what it is called there
- * @role: serial number of a virtio disk: system, work, other, swap, results
+ * @role: serial number of a disk: system, work, other, swap, results
  * @disk: from the struct boot_config
  */
 struct domain_disk {

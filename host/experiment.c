@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "host/bus.h"
 #include "loads/load.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
@@ -143,6 +144,23 @@ static int build_candidates(struct experiment *e, const char *guest,
 	return 0;
 }
 
+/* One for all kernels: see bus.h. */
+static int choose_bus(struct experiment *e, struct error *err)
+{
+	cleanup_free const struct kernel **k = xcalloc(e->n_candidates, sizeof(*k));
+	cleanup_free char *note = NULL;
+
+	if (e->accel == ACCEL_EXACT)
+		return 0;
+	for (size_t i = 0; i < e->n_candidates; i++)
+		k[i] = &e->candidates[i].kernel;
+	if (bus_choose(k, e->n_candidates, &e->profile, &e->bus, &note, err) < 0)
+		return -1;
+	if (note)
+		fprintf(stderr, "kontest: note: %s\n", note);
+	return 0;
+}
+
 static int build_disks(struct experiment *e, bool locked, struct error *err)
 {
 	const struct profile *p = &e->profile;
@@ -173,6 +191,8 @@ int experiment_build(struct experiment *e, bool locked, bool only_images,
 		return -1;
 	if (only_images)
 		return 0;
+	if (choose_bus(e, err) < 0)
+		return -1;
 	return build_disks(e, locked, err);
 }
 
@@ -227,6 +247,8 @@ void experiment_boot(const struct experiment *e, size_t kernel,
 {
 	const struct candidate *c = &e->candidates[kernel];
 	const struct profile *p = &e->profile;
+	/* QEMU has no read-only disks but on virtio. */
+	bool throwaway = e->accel != ACCEL_EXACT && e->bus != KERNEL_BUS_VIRTIO;
 
 	*cfg = (struct boot_config){
 		.profile = p,
@@ -234,10 +256,12 @@ void experiment_boot(const struct experiment *e, size_t kernel,
 		.vmlinuz = c->system.vmlinuz,
 		.initrd = c->system.initrd,
 		.cmdline = c->cmdline,
-		.system = { .path = c->system.path, .readonly = true, .rates = &p->work },
+		.system = { .path = c->system.path, .readonly = !throwaway,
+			    .scratch = throwaway, .rates = &p->work },
 		.work = { .path = e->work.path, .scratch = true, .rates = &p->work },
 		.other = { .path = e->other.path, .scratch = true, .rates = &p->other },
 		.swap = { .path = e->swap.path, .scratch = true, .rates = &p->swap },
+		.bus = e->bus,
 	};
 }
 

@@ -50,6 +50,7 @@ struct experiment {
 	struct qemu_info qemu;
 	enum accel accel;
 	char *accel_note;
+	enum kernel_bus bus;
 	struct planned_boots boots;
 	char run_id[UUID_TEXT];
 };

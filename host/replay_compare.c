@@ -34,6 +34,7 @@ static const struct field fields[] = {
 	{ "CPU model", "qemu", "cpu", false },
 	{ "machine", "qemu", "machine", false },
 	{ "accelerator", NULL, "accel", false },
+	{ "disk bus", NULL, "disk_bus", false },
 	{ "host CPU", "host", "cpu", false },
 	{ "host kernel", "host", "kernel", false },
 	{ "libvirt", "host", "libvirt", false },

@@ -190,6 +190,23 @@ static int load_disks(struct rerun *r, struct error *err)
 	return 0;
 }
 
+/* Contexts without it are of runs when there was virtio alone. */
+static int load_bus(struct rerun *r, struct error *err)
+{
+	const char *name = context_text(&r->boots.v[0], NULL, "disk_bus");
+
+	r->e.bus = KERNEL_BUS_VIRTIO;
+	if (!*name || r->e.accel == ACCEL_EXACT)
+		return 0;
+	for (unsigned int i = 0; i < KERNEL_BUSES; i++) {
+		r->e.bus = (enum kernel_bus)i;
+		if (!strcmp(name, kernel_bus_name(r->e.bus)))
+			return 0;
+	}
+	return error_set(err, 0, "its disks were on '%s', which this kontest does not know; use a newer one",
+			 name);
+}
+
 int rerun_load(struct rerun *r, const struct cache *cache,
 	       const struct strings *journals, struct error *err)
 {
@@ -205,7 +222,7 @@ int rerun_load(struct rerun *r, const struct cache *cache,
 	if (!accel_parse(context_text(&r->boots.v[0], NULL, "accel"), &e->accel) ||
 	    e->accel == ACCEL_AUTO)
 		return error_set(err, 0, "its context does not say under which accelerator it ran");
-	return 0;
+	return load_bus(r, err);
 }
 
 int rerun_schedule(struct rerun *r, struct error *err)

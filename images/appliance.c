@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "images/appliance.h"
 #include "images/apt.h"
 #include "images/tree.h"
-#include "images/verify_deep.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
 #include "results/base/proc.h"

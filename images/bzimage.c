@@ -54,8 +54,13 @@ static int take_version(const uint8_t *p, size_t size, const char *path,
 		return error_set(err, 0, "'%s': its setup header has no version string; build it again, or give the package it came in",
 				 path);
 	bz->version = xstrndup((const char *)p + off, len);
+	for (char *c = bz->version; *c; c++)
+		if (*c < ' ' || *c > '~')
+			return error_set(err, 0, "'%s': the version string in its setup header is not printable ASCII; build it again (CONFIG_LOCALVERSION, KBUILD_BUILD_USER)",
+					 path);
+	/* It names directories, and the boot's records keep it. */
 	bz->release = xstrndup(bz->version, strcspn(bz->version, " "));
-	if (!*bz->release || strpbrk(bz->release, "/\n\t"))
+	if (!*bz->release || strchr(bz->release, '/') || bz->release[0] == '.')
 		return error_set(err, 0, "'%s': the version string in its setup header is no release; build it again",
 				 path);
 	return 0;

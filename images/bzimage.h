@@ -17,7 +17,8 @@
 /**
  * struct bzimage - a parsed setup header; points into the image
  * @protocol: boot protocol, 0x020f is 2.15
- * @version: the whole version string, "6.1.0 (user@host) #1 SMP ..."; owned
+ * @version: the whole version string, "6.1.0 (user@host) #1 SMP ...", printable
+ *           ASCII; owned
  * @release: its first word, what uname -r will say; owned
  * @payload: the compressed vmlinux, NULL when the protocol has no such field
  * @payload_len: bytes of it

@@ -10,7 +10,9 @@
 #include <sys/stat.h>
 
 #include "images/apt.h"
+#include "images/kernel_disk.h"
 #include "images/kernel_parts.h"
+#include "images/vmlinux.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
 #include "results/base/text.h"
@@ -19,6 +21,7 @@
  * the layers that this one made. */
 #define LAYER_FORMAT "kontest kernel layer 2"
 #define MAGIC_BYTES 4096
+#define KERNEL_FORMS "a bzImage, a vmlinux, a .deb, a tar of make tar-pkg, a disk image"
 
 const char *const kernel_roots[] = {
 	"virtio_pci", "virtio_blk",			/* measured modes */
@@ -39,6 +42,7 @@ void kernel_parts_free(struct kernel_parts *p)
 	bzimage_free(&p->bz);
 	buf_free(&p->config);
 	buf_free(&p->builtin);
+	buf_free(&p->vmlinux);
 	modules_free(p->modules);
 	module_list_free(&p->needed);
 }
@@ -123,12 +127,35 @@ static size_t count_ko(const struct kernel *k)
 	return n;
 }
 
+/* struct source - what a kernel is streamed from, once; @scratch: see
+ * kernel_disk.h */
+struct source {
+	int (*read)(const struct source *s, const char *scratch,
+		    struct kernel_parts *p, struct error *err);
+	const struct cache *cache;
+	const char *path;
+	const char *version;
+	bool qcow2;
+};
+
+static int read_source(const struct cache *c, const char *key,
+		       const struct source *src, struct kernel_parts *p,
+		       struct error *err)
+{
+	/* Named so that whoever takes the lock next removes it. */
+	cleanup_free char *hidden = xasprintf(".%s.", key);
+	cleanup_free char *scratch = cache_path(c, "kernels", hidden, "raw");
+
+	return src->read(src, scratch, p, err) < 0 ? -1 : parts_check(p, err);
+}
+
 /*
- * Takes the layer KEY from the cache, or makes it from @p; with @deb, @p is
- * still empty and filled from that package.
+ * Takes the layer KEY from the cache, or makes it from @p; with @src, @p is
+ * still empty and filled from there.
  */
-static int layer_get(const struct cache *c, const char *key, const char *deb,
-		     struct kernel_parts *p, struct kernel *k, struct error *err)
+static int layer_get(const struct cache *c, const char *key,
+		     const struct source *src, struct kernel_parts *p,
+		     struct kernel *k, struct error *err)
 {
 	cleanup_free char *dir = kernel_layer_dir(c, key);
 	cleanup_close int lock = -1;
@@ -148,8 +175,7 @@ static int layer_get(const struct cache *c, const char *key, const char *deb,
 			return -1;
 	}
 	if (!have) {
-		if (deb && (kernel_deb_read(deb, p, err) < 0 ||
-			    parts_check(p, err) < 0))
+		if (src && read_source(c, key, src, p, err) < 0)
 			return -1;
 		if (kernel_layer_write(c, key, p, err) < 0 ||
 		    kernel_layer_read(dir, k, err) < 0)
@@ -159,17 +185,56 @@ static int layer_get(const struct cache *c, const char *key, const char *deb,
 	return 0;
 }
 
-static int from_deb(const struct cache *c, const char *deb, const char *digest,
-		    struct kernel *k, struct error *err)
+static int read_deb(const struct source *s, const char *scratch,
+		    struct kernel_parts *p, struct error *err)
+{
+	(void)scratch;
+	return kernel_deb_read(s->path, p, err);
+}
+
+static int read_tar(const struct source *s, const char *scratch,
+		    struct kernel_parts *p, struct error *err)
+{
+	(void)scratch;
+	return kernel_tar_read(s->path, p, err);
+}
+
+static int read_disk(const struct source *s, const char *scratch,
+		     struct kernel_parts *p, struct error *err)
+{
+	struct disk_source d = {
+		.path = s->path,
+		.qcow2 = s->qcow2,
+		.version = s->version,
+		.scratch = scratch,
+		.cache = s->cache,
+	};
+
+	return kernel_disk_read(&d, p, err);
+}
+
+/* A file that is known by its digest: once taken apart, it need not be again. */
+static int from_digest(const struct source *src, const char *kind,
+		       const char *digest, struct kernel *k, struct error *err)
 {
 	CLEANUP(kernel_parts_free) struct kernel_parts p = { 0 };
 	char key[SHA256_HEX];
 	struct sha256 s;
 
-	key_begin(&s, "deb");
+	key_begin(&s, kind);
 	sha256_adds(&s, digest);
+	if (src->version)
+		sha256_adds(&s, src->version);
 	sha256_final(&s, key);
-	return layer_get(c, key, deb, &p, k, err);
+	return layer_get(src->cache, key, src, &p, k, err);
+}
+
+static int from_deb(const struct cache *c, const char *deb, const char *digest,
+		    struct kernel *k, struct error *err)
+{
+	const struct source src = { .read = read_deb, .cache = c, .path = deb };
+
+	return from_digest(&src, "deb", digest, k, err);
 }
 
 static int from_debian(const struct cache *c, const char *name,
@@ -233,9 +298,6 @@ static int refuse(const char *path, const unsigned char *magic, size_t len,
 {
 	if (len == 0)
 		return error_set(err, 0, "kernel '%s': an empty file; copy or build it again", path);
-	if (len >= 4 && memcmp(magic, "\177ELF", 4) == 0)
-		return error_set(err, 0, "kernel '%s': an ELF file (vmlinux) is not supported yet; give the bzImage from the same build (arch/x86/boot/bzImage)",
-				 path);
 	if (len >= 60 && (memcmp(magic + 56, "ARM\x64", 4) == 0 ||
 			  memcmp(magic + 56, "RSC\x05", 4) == 0))
 		return error_set(err, 0, "kernel '%s': a kernel for %s; kontest measures x86-64 kernels, give a bzImage",
@@ -243,7 +305,7 @@ static int refuse(const char *path, const unsigned char *magic, size_t len,
 	if (len >= 8 && memcmp(magic, "!<arch>\n", 8) == 0)
 		return error_set(err, 0, "kernel '%s': an ar archive, but no Debian package; give a .deb or a bzImage",
 				 path);
-	return error_set(err, 0, "kernel '%s': neither a bzImage nor a Debian package; give one of these, a built kernel tree, or debian:PACKAGE",
+	return error_set(err, 0, "kernel '%s': none of " KERNEL_FORMS "; give one of these, a built kernel tree, or debian:PACKAGE",
 			 path);
 }
 
@@ -252,50 +314,86 @@ static bool is_deb(const unsigned char *magic, size_t len)
 	return len >= 21 && memcmp(magic, "!<arch>\ndebian-binary", 21) == 0;
 }
 
-static int from_path(const struct cache *c, const char *path,
+/* What the file at @src->path is, by its first bytes; NULL: none of ours, or it
+ * cannot be read. */
+static const char *kind_of(struct source *src, struct error *err)
+{
+	const char *path = src->path;
+	unsigned char magic[MAGIC_BYTES] = { 0 };
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	ssize_t len = 0;
+
+	if (fd < 0 && errno == ENOENT)
+		error_set(err, 0, "kernel '%s': No such file or directory; give " KERNEL_FORMS ", a built kernel tree, or debian:PACKAGE",
+			  path);
+	else if (fd < 0 || fstat(fd, &st) < 0)
+		error_set(err, errno, "kernel '%s'", path);
+	else if (S_ISDIR(st.st_mode) && kernel_tree_is(path))
+		return "tree";
+	else if (S_ISDIR(st.st_mode))
+		error_set(err, 0, "kernel '%s': a directory, but no kernel tree (it has no arch/x86/boot/bzImage); give a tree, a bzImage or a .deb",
+			  path);
+	else if (!S_ISREG(st.st_mode))
+		error_set(err, 0, "kernel '%s': not a regular file; give " KERNEL_FORMS " or a built kernel tree",
+			  path);
+	else if ((len = pread(fd, magic, sizeof(magic), 0)) < 0)
+		error_set(err, errno, "read kernel '%s'", path);
+	else if (is_deb(magic, (size_t)len))
+		return "deb";
+	else if (bzimage_is(magic, (size_t)len))
+		return "bzImage";
+	else if (vmlinux_is(magic, (size_t)len))
+		return "vmlinux";
+	else if (kernel_tar_is(magic, (size_t)len))
+		return "tar";
+	else if (kernel_disk_is(magic, (size_t)len, &src->qcow2))
+		return "disk";
+	else
+		refuse(path, magic, (size_t)len, err);
+	return NULL;
+}
+
+static int from_path(const struct cache *c, const char *path, const char *version,
 		     const struct kernel_opts *opts, struct kernel *k,
 		     struct error *err)
 {
-	unsigned char magic[MAGIC_BYTES] = { 0 };
-	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct source src = { .cache = c, .path = path, .version = version };
+	const char *kind = kind_of(&src, err);
 	char digest[SHA256_HEX];
-	struct stat st;
-	ssize_t len;
 
-	if (fd < 0 && errno == ENOENT)
-		return error_set(err, 0, "kernel '%s': No such file or directory; give a bzImage, a .deb, a built kernel tree, or debian:PACKAGE",
-				 path);
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return error_set(err, errno, "kernel '%s'", path);
-	if (S_ISDIR(st.st_mode)) {
-		if (!kernel_tree_is(path))
-			return error_set(err, 0, "kernel '%s': a directory, but no kernel tree (it has no arch/x86/boot/bzImage); give a tree, a bzImage or a .deb",
-					 path);
-		k->kind = xstrdup("tree");
-	} else if (!S_ISREG(st.st_mode)) {
-		return error_set(err, 0, "kernel '%s': not a regular file; give a bzImage, a .deb or a built kernel tree",
-				 path);
-	} else {
-		len = pread(fd, magic, sizeof(magic), 0);
-		if (len < 0)
-			return error_set(err, errno, "read kernel '%s'", path);
-		if (is_deb(magic, (size_t)len))
-			k->kind = xstrdup("deb");
-		else if (bzimage_is(magic, (size_t)len))
-			k->kind = xstrdup("bzImage");
-		else
-			return refuse(path, magic, (size_t)len, err);
-	}
-	if (strcmp(k->kind, "bzImage") == 0)
+	if (!kind)
+		return -1;
+	k->kind = xstrdup(kind);
+	if (version && strcmp(kind, "disk") != 0)
+		return error_set(err, 0, "kernel '%s:%s': a version is chosen of a disk image's kernels, and '%s' is none (%s)",
+				 path, version, path, kind);
+	if (strcmp(kind, "bzImage") == 0 || strcmp(kind, "vmlinux") == 0)
 		return from_image(c, path, opts, k, err);
 	if (opts->modules || opts->config)
-		return error_set(err, 0, "kernel '%s': modules and config go with a bzImage; a %s brings its own, leave them away",
-				 path, strcmp(k->kind, "tree") == 0 ? "kernel tree" : "package");
-	if (strcmp(k->kind, "tree") == 0)
+		return error_set(err, 0, "kernel '%s': modules and config go with a bzImage or vmlinux; a %s brings its own, leave them away",
+				 path, strcmp(kind, "tree") == 0 ? "kernel tree" :
+				 strcmp(kind, "disk") == 0 ? "disk image" : "package");
+	if (strcmp(kind, "tree") == 0)
 		return from_tree(c, path, k, err);
 	if (sha256_file(path, digest, err) < 0)
 		return -1;
-	return from_deb(c, path, digest, k, err);
+	src.read = strcmp(kind, "deb") == 0 ? read_deb :
+		   strcmp(kind, "tar") == 0 ? read_tar : read_disk;
+	return from_digest(&src, kind, digest, k, err);
+}
+
+/* FILE, or FILE:VERSION when there is no such file */
+static int from_file(const struct cache *c, const char *spec,
+		     const struct kernel_opts *opts, struct kernel *k,
+		     struct error *err)
+{
+	const char *colon = strrchr(spec, ':');
+	cleanup_free char *path = colon ? xstrndup(spec, (size_t)(colon - spec)) : NULL;
+
+	if (path && colon[1] && !path_exists(spec) && path_exists(path))
+		return from_path(c, path, colon + 1, opts, k, err);
+	return from_path(c, spec, NULL, opts, k, err);
 }
 
 int kernel_resolve(const struct cache *c, const char *spec,
@@ -309,9 +407,9 @@ int kernel_resolve(const struct cache *c, const char *spec,
 	opts = opts ? opts : &none;
 	k->spec = xstrdup(spec);
 	if (!str_starts(spec, "debian:")) {
-		ret = from_path(c, spec, opts, k, err);
+		ret = from_file(c, spec, opts, k, err);
 	} else if (opts->modules || opts->config) {
-		ret = error_set(err, 0, "kernel '%s': modules and config go with a bzImage; a package brings its own, leave them away",
+		ret = error_set(err, 0, "kernel '%s': modules and config go with a bzImage or vmlinux; a package brings its own, leave them away",
 				spec);
 	} else {
 		k->kind = xstrdup("debian");

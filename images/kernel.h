@@ -12,12 +12,13 @@
 /**
  * struct kernel - one candidate; strings owned
  * @label: how tables call it
- * @spec: what the user gave: debian:PACKAGE, FILE.deb, bzImage, build tree
- * @kind: "debian", "deb", "bzImage", "tree"
+ * @spec: what the user gave: debian:PACKAGE, FILE.deb, bzImage, vmlinux, tar of
+ *        make tar-pkg, build tree, DISK or DISK:VERSION
+ * @kind: "debian", "deb", "bzImage", "vmlinux", "tar", "tree", "disk"
  * @release: uname -r, read from the image itself
  * @package: name of the package that it came in, else NULL
  * @package_version: of a package, else NULL
- * @vmlinuz: path of the bzImage in the cache
+ * @vmlinuz: path of the bzImage in the cache; of a vmlinux, what was made of it
  * @modules: directory in the cache with the modules that a boot may need
  *           (decompressed, each with what it depends on), or NULL when there
  *           are none
@@ -42,7 +43,7 @@ struct kernel {
 	char digest[SHA256_HEX];
 };
 
-/* struct kernel_opts - what goes with a bzImage; all may be NULL */
+/* struct kernel_opts - what goes with a bzImage or vmlinux; all may be NULL */
 struct kernel_opts {
 	const char *label;	/* else made from the spec or the release */
 	const char *modules;	/* /lib/modules/RELEASE or its parent tree */
@@ -70,12 +71,17 @@ void kernel_free(struct kernel *k);
 int kernel_preflight(const struct kernel *k, unsigned int needs,
 		     struct strings *notes, struct error *err);
 
-/* enum kernel_bus - how a measured boot's disks are attached (pc-i440fx has
- * PIIX3 IDE, q35 has AHCI) */
-enum kernel_bus { KERNEL_BUS_VIRTIO, KERNEL_BUS_AHCI, KERNEL_BUS_PIIX };
-/* kernel_disk_bus() - the fastest that the kernel has drivers for */
-int kernel_disk_bus(const struct kernel *k, enum kernel_bus *bus,
-		    struct error *err);
+/* enum kernel_bus - how a measured boot's disks are attached, the fastest first
+ * (pc-i440fx has PIIX3 IDE, q35 has AHCI) */
+enum kernel_bus {
+	KERNEL_BUS_VIRTIO, KERNEL_BUS_AHCI, KERNEL_BUS_PIIX, KERNEL_BUSES
+};
+/* kernel_bus_name() - "virtio", "AHCI", "IDE" */
+const char *kernel_bus_name(enum kernel_bus bus);
+/* kernel_disk_buses() - those that the kernel has drivers for: a set of
+ * 1 << KERNEL_BUS_..., never empty; without any it fails */
+int kernel_disk_buses(const struct kernel *k, unsigned int *buses,
+		      struct error *err);
 
 /**
  * struct initramfs - a built initial RAM file system

@@ -10,26 +10,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "images/kernel_parts.h"
+#include "images/kernel_archive.h"
 #include "images/xz_stream.h"
 #include "results/base/cleanup.h"
 #include "results/base/text.h"
 
 #define BLOCK_BYTES (256 * 1024)
-
-static void archive_freep(struct archive **a)
-{
-	if (*a)
-		archive_read_free(*a);
-}
-
-static int damaged(const char *deb, struct archive *a, struct error *err)
-{
-	const char *why = archive_error_string(a);
-
-	return error_set(err, 0, "'%s': cut short or damaged (%s); fetch or copy it again",
-			 deb, why ? why : "it ends too early");
-}
+/* Debian policy, 5.6.7 and 5.6.12 */
+#define PACKAGE_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+-:~"
 
 /* The inner archive reads what the outer one has at hand, without copying. */
 static la_ssize_t read_member(struct archive *inner, void *data,
@@ -48,32 +36,6 @@ static la_ssize_t read_member(struct archive *inner, void *data,
 		return -1;
 	}
 	return (la_ssize_t)size;
-}
-
-static int take(struct archive *a, struct archive_entry *entry, const char *deb,
-		size_t max, struct buf *out, struct error *err)
-{
-	la_int64_t size = archive_entry_size(entry);
-	size_t done = 0;
-
-	if (size < 0 || (uint64_t)size > max)
-		return error_set(err, 0, "'%s': %s in it has %lld bytes, more than a kernel's has; it is damaged",
-				 deb, archive_entry_pathname(entry), (long long)size);
-	buf_free(out);
-	out->data = xmalloc((size_t)size + 1);
-	out->cap = (size_t)size + 1;
-	while (done < (size_t)size) {
-		la_ssize_t n = archive_read_data(a, out->data + done, (size_t)size - done);
-
-		if (n <= 0) {
-			buf_free(out);
-			return damaged(deb, a, err);
-		}
-		done += (size_t)n;
-	}
-	out->len = done;
-	out->data[done] = '\0';
-	return 0;
 }
 
 /* A field of the control file, or NULL; owned by the caller. */
@@ -103,7 +65,7 @@ static int take_control(struct archive *a, struct archive_entry *entry,
 	if (strcmp(archive_entry_pathname(entry), "./control") != 0 &&
 	    strcmp(archive_entry_pathname(entry), "control") != 0)
 		return 0;
-	if (take(a, entry, deb, KERNEL_TEXT_MAX_BYTES, &text, err) < 0)
+	if (kernel_archive_take(a, entry, deb, KERNEL_TEXT_MAX_BYTES, &text, err) < 0)
 		return -1;
 	free(p->package);
 	free(p->version);
@@ -113,41 +75,14 @@ static int take_control(struct archive *a, struct archive_entry *entry,
 	if (!p->package || !p->version || !arch)
 		return error_set(err, 0, "'%s': its control file lacks Package, Version or Architecture; fetch or build it again",
 				 deb);
+	/* They become part of what is kept about a boot. */
+	if (p->package[strspn(p->package, PACKAGE_CHARS)] ||
+	    p->version[strspn(p->version, PACKAGE_CHARS)])
+		return error_set(err, 0, "'%s': its control file names a package or version that cannot be one; fetch or build it again",
+				 deb);
 	if (strcmp(arch, "amd64") != 0)
 		return error_set(err, 0, "'%s': package %s is for %s; kontest measures x86-64 kernels, give its amd64 package",
 				 deb, p->package, arch);
-	return 0;
-}
-
-static int take_data(struct archive *a, struct archive_entry *entry,
-		     const char *deb, struct kernel_parts *p, struct error *err)
-{
-	const char *path = archive_entry_pathname(entry);
-	const char *in_modules, *rel;
-	struct buf ko = { 0 };
-
-	path += strncmp(path, "./", 2) == 0 ? 2 : 0;
-	if (str_starts(path, "boot/vmlinuz-")) {
-		free(p->where);
-		p->where = xasprintf("%s:/%s", deb, path);
-		return take(a, entry, deb, KERNEL_IMAGE_MAX_BYTES, &p->image, err);
-	}
-	if (str_starts(path, "boot/config-"))
-		return take(a, entry, deb, KERNEL_TEXT_MAX_BYTES, &p->config, err);
-	/* lib/modules/RELEASE/..., or usr/lib/modules/RELEASE/... */
-	in_modules = str_starts(path, "usr/") ? path + 4 : path;
-	if (!str_starts(in_modules, "lib/modules/"))
-		return 0;
-	rel = strchr(in_modules + strlen("lib/modules/"), '/');
-	if (!rel)
-		return 0;
-	if (strcmp(rel, "/modules.builtin") == 0)
-		return take(a, entry, deb, KERNEL_TEXT_MAX_BYTES, &p->builtin, err);
-	if (!modules_is_ko(rel))
-		return 0;
-	if (take(a, entry, deb, KERNEL_IMAGE_MAX_BYTES, &ko, err) < 0)
-		return -1;
-	modules_add(p->modules, rel + 1, ko.data, ko.len);
 	return 0;
 }
 
@@ -168,7 +103,7 @@ static int open_tar(struct archive *a, struct archive *outer, const char *deb,
 		return -1;
 	ret = xz ? archive_read_open(a, xz, NULL, xz_stream_read, NULL) :
 		   archive_read_open(a, outer, NULL, read_member, NULL);
-	return ret == ARCHIVE_OK ? 0 : damaged(deb, a, err);
+	return ret == ARCHIVE_OK ? 0 : kernel_archive_damaged(deb, a, err);
 }
 
 static int read_tar(struct archive *outer, const char *name, const char *deb,
@@ -176,7 +111,7 @@ static int read_tar(struct archive *outer, const char *name, const char *deb,
 {
 	/* The inner archive is freed first: it reads through the stream. */
 	CLEANUP(xz_stream_close) struct xz_stream xz = { 0 };
-	CLEANUP(archive_freep) struct archive *a = archive_read_new();
+	CLEANUP(kernel_archive_freep) struct archive *a = archive_read_new();
 	struct archive_entry *entry;
 	int ret;
 
@@ -186,7 +121,7 @@ static int read_tar(struct archive *outer, const char *name, const char *deb,
 		if (archive_entry_filetype(entry) == S_IFREG &&
 		    archive_entry_pathname(entry) && fn(a, entry, deb, p, err) < 0)
 			return -1;
-	return ret == ARCHIVE_EOF ? 0 : damaged(deb, a, err);
+	return ret == ARCHIVE_EOF ? 0 : kernel_archive_damaged(deb, a, err);
 }
 
 static int read_members(struct archive *a, const char *deb,
@@ -204,13 +139,13 @@ static int read_members(struct archive *a, const char *deb,
 				return -1;
 			control = true;
 		} else if (name && str_starts(name, "data.tar")) {
-			if (read_tar(a, name, deb, take_data, p, err) < 0)
+			if (read_tar(a, name, deb, kernel_archive_entry, p, err) < 0)
 				return -1;
 			data = true;
 		}
 	}
 	if (ret != ARCHIVE_EOF)
-		return damaged(deb, a, err);
+		return kernel_archive_damaged(deb, a, err);
 	if (!control || !data)
 		return error_set(err, 0, "'%s': cut short: no %s in it; fetch or copy it again",
 				 deb, control ? "data.tar" : "control.tar");
@@ -219,13 +154,13 @@ static int read_members(struct archive *a, const char *deb,
 
 int kernel_deb_read(const char *deb, struct kernel_parts *p, struct error *err)
 {
-	CLEANUP(archive_freep) struct archive *a = archive_read_new();
+	CLEANUP(kernel_archive_freep) struct archive *a = archive_read_new();
 
 	p->modules = modules_new();
 	if (!a || archive_read_support_format_ar(a) != ARCHIVE_OK)
 		return error_set(err, 0, "libarchive cannot read ar archives");
 	if (archive_read_open_filename(a, deb, BLOCK_BYTES) != ARCHIVE_OK)
-		return damaged(deb, a, err);
+		return kernel_archive_damaged(deb, a, err);
 	if (read_members(a, deb, p, err) < 0)
 		return -1;
 	if (!p->image.len)

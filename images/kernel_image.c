@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kernel_image.c - a kernel from a bzImage and what belongs to it
+ * kernel_image.c - a kernel from a bzImage or vmlinux and what belongs to it
  */
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
 
 #include "images/kernel_parts.h"
+#include "images/vmlinux.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
 #include "results/base/text.h"
@@ -99,8 +100,15 @@ int kernel_image_read(const char *path, const struct kernel_opts *opts,
 {
 	p->modules = modules_new();
 	p->where = xstrdup(path);
-	if (file_read(path, KERNEL_IMAGE_MAX_BYTES, &p->image, err) < 0 ||
-	    bzimage_parse(p->image.data, p->image.len, path, &p->bz, err) < 0 ||
+	if (file_read(path, KERNEL_IMAGE_MAX_BYTES, &p->image, err) < 0)
+		return -1;
+	if (vmlinux_is(p->image.data, p->image.len)) {
+		p->vmlinux = p->image;
+		p->image = (struct buf){ 0 };
+		if (vmlinux_convert(&p->vmlinux, path, &p->image, err) < 0)
+			return -1;
+	}
+	if (bzimage_parse(p->image.data, p->image.len, path, &p->bz, err) < 0 ||
 	    read_config(opts->config, p, err) < 0)
 		return -1;
 	return opts->modules ? read_modules(opts->modules, p, err) : 0;

@@ -31,18 +31,20 @@ static int write_config(const char *dir, const struct kernel_parts *p,
 	cleanup_free char *config = xasprintf("%s/config", dir);
 	cleanup_free char *judged = xasprintf("%s/judged", dir);
 	CLEANUP(buf_free) struct buf vmlinux = { 0 }, text = { 0 };
+	const struct buf *elf;
 	int found;
 
 	if (p->config.len)
 		return file_put(config, p->config.data, p->config.len, err);
-	if (bzimage_vmlinux(&p->bz, p->where, &vmlinux, err) < 0)
+	if (!p->vmlinux.len && bzimage_vmlinux(&p->bz, p->where, &vmlinux, err) < 0)
 		return error_prefix(err, "there is no configuration, and the image gives none away (--config FILE gives one)");
-	found = bzimage_ikconfig(&vmlinux, p->where, &text, err);
+	elf = p->vmlinux.len ? &p->vmlinux : &vmlinux;
+	found = bzimage_ikconfig(elf, p->where, &text, err);
 	if (found < 0)
 		return -1;
 	if (found)
 		return file_put(config, text.data, text.len, err);
-	preflight_judge(&vmlinux, p->bz.release, &text);
+	preflight_judge(elf, p->bz.release, &text);
 	return file_put(judged, text.data, text.len, err);
 }
 

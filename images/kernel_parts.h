@@ -23,7 +23,9 @@
  * @bz: its header, once parts_check() was called
  * @config: the configuration, empty when none was found
  * @builtin: modules.builtin, empty when none was found
+ * @vmlinux: the uncompressed kernel, when that was given; else it is in @image
  * @modules: all of its modules
+ * @taken: bytes of modules held in memory
  * @needed: those that a boot needs, in load order, once parts_check() was called
  */
 struct kernel_parts {
@@ -34,7 +36,9 @@ struct kernel_parts {
 	struct bzimage bz;
 	struct buf config;
 	struct buf builtin;
+	struct buf vmlinux;
 	struct modules *modules;
+	uint64_t taken;
 	struct module_list needed;
 };
 
@@ -45,11 +49,15 @@ extern const char *const kernel_roots[];
 
 /* kernel_deb_read() - stream a Debian package once */
 int kernel_deb_read(const char *deb, struct kernel_parts *p, struct error *err);
+/* kernel_tar_is() - by its first bytes: may it be a tar archive? */
+bool kernel_tar_is(const void *magic, size_t len);
+/* kernel_tar_read() - stream the archive that `make tar-pkg` makes once */
+int kernel_tar_read(const char *path, struct kernel_parts *p, struct error *err);
 /* kernel_tree_is() - is this directory a built (or buildable) kernel tree? */
 bool kernel_tree_is(const char *dir);
 int kernel_tree_read(const char *dir, struct kernel_parts *p,
 		     struct error *err);
-/* kernel_image_read() - a bzImage, with what @opts names and what lies beside it */
+/* kernel_image_read() - a bzImage or vmlinux, with what @opts names and what lies beside it */
 int kernel_image_read(const char *path, const struct kernel_opts *opts,
 		      struct kernel_parts *p, struct error *err);
 

@@ -37,6 +37,19 @@ bool modules_is_ko(const char *path)
 	return ko_suffix(path) != NULL;
 }
 
+bool modules_never_needed(const char *path)
+{
+	static const char *const dirs[] = {
+		"/drivers/gpu/", "/drivers/media/", "/drivers/net/",
+		"/drivers/infiniband/", "/sound/",
+	};
+
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		if (strstr(path, dirs[i]))
+			return true;
+	return false;
+}
+
 /* "kernel/drivers/misc/pvpanic/pvpanic-pci.ko.xz" -> "pvpanic_pci" */
 static char *name_of_path(const char *path)
 {

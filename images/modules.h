@@ -53,6 +53,10 @@ void modules_free(struct modules *m);
 /* modules_is_ko() - does @path end in .ko, .ko.gz, .ko.xz or .ko.zst? */
 bool modules_is_ko(const char *path);
 
+/* modules_never_needed() - is it below a directory of which no boot needs a
+ * module? These are half of a distribution's, and need not be read at all. */
+bool modules_never_needed(const char *path);
+
 /* modules_add() - one .ko from memory; takes ownership of @data (malloc'ed) */
 void modules_add(struct modules *m, const char *path, void *data, size_t size);
 /* modules_add_file() - one .ko that stays on the host until it is needed */

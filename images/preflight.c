@@ -31,7 +31,8 @@ struct need {
 static const struct need always[] = {
 	{ "64BIT", NULL, 0 },
 	{ "X86_64", NULL, 0 },
-	{ "BLK_DEV_INITRD", NULL, 0 },		/* PID 1 is in the initramfs */
+	/* PID 1 is in the initramfs; it is not compressed: no CONFIG_RD_* */
+	{ "BLK_DEV_INITRD", NULL, 0 },
 	{ "BINFMT_ELF", NULL, 0 },
 	{ "BINFMT_SCRIPT", NULL, KVER(3, 10) },	/* #! */
 	{ "PRINTK", NULL, 0 },			/* the console is the evidence */
@@ -83,7 +84,11 @@ static const struct need buses[][3] = {
 			      { "BLK_DEV_SD", "sd_mod", 0 } },
 };
 
-#define BUSES (sizeof(buses) / sizeof(buses[0]))
+static const char *const bus_names[] = {
+	[KERNEL_BUS_VIRTIO] = "virtio",
+	[KERNEL_BUS_AHCI] = "AHCI",
+	[KERNEL_BUS_PIIX] = "IDE",
+};
 
 /* Without these a boot runs, but a figure is missing or means less. */
 static const struct {
@@ -97,6 +102,8 @@ static const struct {
 	{ "MEMCG", KVER(3, 6), "no memory figures for load and job" },
 	{ "BLK_CGROUP", 0, "no disk figures for load and job" },
 	{ "FAIR_GROUP_SCHED", 0, "no CPU controller, load and job compete task by task" },
+	{ "VM_EVENT_COUNTERS", 0, "no counts of page faults and of pages swapped" },
+	{ "HIGH_RES_TIMERS", 0, "sleeps and samples come with the clock's tick only" },
 	{ "PSI", KVER(4, 20), "no pressure figures" },
 	{ "TASK_IO_ACCOUNTING", 0, "no bytes read and written by process" },
 	{ "EFI_STUB", 0, "its image does not start by UEFI outside of kontest" },
@@ -193,11 +200,11 @@ static void list_missing(const struct facts *f, const struct need *needs,
 /* Any bus will do: so one entry that names the choice. */
 static void list_buses(const struct facts *f, struct buf *out, bool *lost)
 {
-	for (size_t i = 0; i < BUSES; i++)
+	for (size_t i = 0; i < KERNEL_BUSES; i++)
 		if (have_all(f, buses[i]))
 			return;
 	buf_printf(out, "%sa disk driver (", out->len ? ", " : "");
-	for (size_t i = 0; i < BUSES; i++) {
+	for (size_t i = 0; i < KERNEL_BUSES; i++) {
 		CLEANUP(buf_free) struct buf one = { 0 };
 
 		list_missing(f, buses[i], &one, lost);
@@ -250,19 +257,24 @@ int kernel_preflight(const struct kernel *k, unsigned int needs,
 	return 0;
 }
 
-int kernel_disk_bus(const struct kernel *k, enum kernel_bus *bus,
-		    struct error *err)
+const char *kernel_bus_name(enum kernel_bus bus)
+{
+	return bus_names[bus];
+}
+
+int kernel_disk_buses(const struct kernel *k, unsigned int *set,
+		      struct error *err)
 {
 	CLEANUP(facts_free) struct facts f = { .judged = false };
 
+	*set = 0;
 	if (facts_read(k, &f, err) < 0)
 		return -1;
-	for (size_t i = 0; i < BUSES; i++) {
-		if (have_all(&f, buses[i])) {
-			*bus = (enum kernel_bus)i;
-			return 0;
-		}
-	}
-	return error_set(err, 0, "kernel '%s' (%s) has no driver for a virtio, AHCI or IDE disk; see CONFIG_VIRTIO_BLK",
+	for (size_t i = 0; i < KERNEL_BUSES; i++)
+		if (have_all(&f, buses[i]))
+			*set |= 1u << i;
+	if (*set)
+		return 0;
+	return error_set(err, 0, "kernel '%s' (%s) has no driver for a virtio, AHCI or IDE disk: set CONFIG_VIRTIO_PCI and CONFIG_VIRTIO_BLK",
 			 k->spec, k->release);
 }

@@ -132,6 +132,23 @@ static void golden(void **state)
 	}
 }
 
+/* Where a kernel has no virtio: the same disks elsewhere, none read-only. */
+static void other_buses(void **state)
+{
+	struct boot_config cfg = config(ACCEL_TCG);
+
+	(void)state;
+	cfg.system = (struct boot_disk){ .path = paths[0], .scratch = true };
+	cfg.bus = KERNEL_BUS_AHCI;
+	check_golden(&cfg, "tests/golden/domain-sata.xml");
+	cfg.bus = KERNEL_BUS_PIIX;
+	check_golden(&cfg, "tests/golden/domain-ide.xml");
+	/* exact mode has NVDIMMs, whatever bus there is */
+	cfg = config(ACCEL_EXACT);
+	cfg.bus = KERNEL_BUS_AHCI;
+	check_golden(&cfg, "tests/golden/domain-exact.xml");
+}
+
 /* What the guest can see of exact mode must not depend on the boot's name. */
 static void same_machine(void **state)
 {
@@ -210,6 +227,16 @@ static void refuses(void **state)
 	cfg = config(ACCEL_KVM);
 	cfg.cmdline = "a\nb";
 	refused(&cfg, "control character");
+
+	cfg = config(ACCEL_TCG);
+	cfg.bus = KERNEL_BUS_AHCI;
+	refused(&cfg, "'system' cannot be read-only on sata");
+	cfg.system = (struct boot_disk){ .path = paths[0], .scratch = true };
+	free(xml_of(&cfg));
+	cfg.other = (struct boot_disk){ .path = paths[2], .scratch = true };
+	free(xml_of(&cfg));
+	cfg.bus = KERNEL_BUS_PIIX;
+	refused(&cfg, "5 disks, and IDE takes 4");
 }
 
 static void cmdline(void **state)
@@ -227,6 +254,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(golden),
+		cmocka_unit_test(other_buses),
 		cmocka_unit_test(same_machine),
 		cmocka_unit_test(escapes),
 		cmocka_unit_test(comma),

@@ -291,9 +291,9 @@ static void what_is_no_kernel_is_refused(void **state)
 	assert_refused(r, "No such file", gone, NULL, NULL);
 	assert_refused(r, "a directory, but no kernel tree", r->dir, NULL, NULL);
 	assert_refused(r, "not a regular file", "/dev/null", NULL, NULL);
-	assert_refused(r, "give the bzImage", "/proc/self/exe", NULL, NULL);
+	assert_refused(r, "an ELF file, but no kernel (vmlinux)", "/proc/self/exe", NULL, NULL);
 	km_write(r->dir, "odd", "hello", 5);
-	assert_refused(r, "neither a bzImage nor a Debian package", odd, NULL, NULL);
+	assert_refused(r, "none of a bzImage, a vmlinux", odd, NULL, NULL);
 	km_write(r->dir, "odd", "", 0);
 	assert_refused(r, "empty file", odd, NULL, NULL);
 	km_write(r->dir, "odd", "!<arch>\nlibx.o/", 15);
