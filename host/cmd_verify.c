@@ -144,10 +144,11 @@ static bool is_image(const char *path, int fd)
 	return verify_is_image(fd);
 }
 
+/* By its name, too: then what is wrong with it is said */
 static bool is_bundle(const char *path, int fd)
 {
 	(void)fd;
-	return bundle_is(path);
+	return bundle_is(path) || str_ends(path, ".kontest");
 }
 
 /* --- what is it? ----------------------------------------------------------------------- */

@@ -64,4 +64,4 @@ python3 tests/hostile_bundle.py good "$tmp/good.kontest"
 (ulimit -v 400000; "$KONTEST" verify "$tmp/good.kontest") >/dev/null
 mkfifo "$tmp/pipe.kontest"
 refuses 1 "is not a regular file" timeout 20 "$KONTEST" verify "$tmp/pipe.kontest"
-refuses 1 "open '.*none.kontest'" "$KONTEST" verify "$tmp/none.kontest"
+refuses 2 "open '.*none.kontest'" "$KONTEST" verify "$tmp/none.kontest"
