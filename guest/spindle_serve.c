@@ -199,5 +199,5 @@ _Noreturn void spindle_serve(struct spindle_map *map)
 		got = spindle_serve_one(map, buf);
 	if (got < 0)
 		console_say("a modelled disk: %s", strerror(errno));
-	_exit(got < 0);
+	_exit(got < 0 ? 1 : 0);
 }
