@@ -65,7 +65,7 @@ int bus_choose(const struct kernel *const kernels[], size_t n,
 	while (!(common & BIT(i)))
 		i++;
 	*bus = (enum kernel_bus)i;
-	if (*bus == KERNEL_BUS_VIRTIO)
+	if (*bus == KERNEL_BUS_VIRTIO || !slowest)
 		return 0;
 	if (*bus == KERNEL_BUS_PIIX && check_ide(profile, slowest, err) < 0)
 		return -1;
