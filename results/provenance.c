@@ -2,11 +2,11 @@
 #include "results/provenance.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "results/base/cleanup.h"
 #include "results/columns.h"
+#include "results/json_put.h"
 
 /* struct wanted - a member and where a context has it; @group NULL: at its top */
 struct wanted {
@@ -68,21 +68,12 @@ static json_t *look_up(const json_t *context, const struct wanted *w)
 	return v ? json_incref(v) : json_null();
 }
 
-static void set_all(json_t *o, const json_t *context, const struct wanted *w)
-{
-	for (; w->name; w++)
-		/* jansson fails here only for want of memory */
-		if (json_object_set_new(o, w->name, look_up(context, w)))
-			abort();
-}
-
 static json_t *group(const json_t *context, const struct wanted *w)
 {
 	json_t *o = json_object();
 
-	if (!o)
-		abort();
-	set_all(o, context, w);
+	for (; w->name; w++)
+		json_put(o, w->name, look_up(context, w));
 	return o;
 }
 
@@ -100,13 +91,11 @@ json_t *provenance_json(const struct boot_records *boots)
 	json_t *o = group(context, common), *kernels = json_array();
 
 	for (size_t i = 0; i < boots->n; i++)
-		if (first_of_kernel(boots, i) &&
-		    json_array_append_new(kernels, group(boots->v[i].context, kernel)))
-			abort();
-	if (json_object_set_new(o, "qemu", group(context, qemu)) ||
-	    json_object_set_new(o, "kernels", kernels) ||
-	    json_object_set_new(o, "host", group(context, host)))
-		abort();
+		if (first_of_kernel(boots, i))
+			json_put_last(kernels, group(boots->v[i].context, kernel));
+	json_put(o, "qemu", group(context, qemu));
+	json_put(o, "kernels", kernels);
+	json_put(o, "host", group(context, host));
 	return o;
 }
 

@@ -2,10 +2,10 @@
 /*
  * report_import.c - foreign results in the reports that are no contest tables
  */
+#include "results/json_put.h"
 #include "results/render.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "results/base/cleanup.h"
@@ -99,34 +99,20 @@ void put_imports_bench(const struct report *r, enum import_bench_format format,
 
 /* --- JSON ------------------------------------------------------------------- */
 
-static void set(json_t *obj, const char *name, json_t *value)
-{
-	/* jansson fails here only for want of memory: imports are UTF-8 */
-	if (!value || json_object_set_new(obj, name, value))
-		abort();
-}
-
-static void append(json_t *array, json_t *value)
-{
-	if (!value || json_array_append_new(array, value))
-		abort();
-}
-
 static json_t *row_json(const struct import_row *row)
 {
 	json_t *kernel = json_object(), *printed = json_object();
 
-	set(kernel, "source", json_string("import"));
-	set(kernel, "label", json_string(row->label));
-	set(kernel, "runs", json_integer((json_int_t)row->runs));
+	json_put(kernel, "source", json_string("import"));
+	json_put(kernel, "label", json_string(row->label));
+	json_put(kernel, "runs", json_integer((json_int_t)row->runs));
 	for (int f = 0; f < IMPORT_COUNT; f++) {
 		const char *name = import_figure_name((enum import_figure)f);
-		double v = row->value[f];
 
-		set(kernel, name, isfinite(v) ? json_real(v) : json_null());
-		set(printed, name, json_string(row->text[f]));
+		json_put_real(kernel, name, row->value[f]);
+		json_put(printed, name, json_string(row->text[f]));
 	}
-	set(kernel, "printed", printed);
+	json_put(kernel, "printed", printed);
 	return kernel;
 }
 
@@ -137,8 +123,8 @@ static json_t *bench_json(const struct import_bench *t)
 	const char *const *names = import_bench_figures(t->format);
 	json_t *table = json_object(), *rows = json_array();
 
-	set(table, "format", json_string(import_bench_format_name(t->format)));
-	set(table, "title", json_string(t->title));
+	json_put(table, "format", json_string(import_bench_format_name(t->format)));
+	json_put(table, "title", json_string(t->title));
 	for (size_t k = 0; k < t->rows.n; k++) {
 		const struct import_bench_row *row = &t->rows.v[k];
 		json_t *obj = json_object(), *printed = json_object();
@@ -146,19 +132,19 @@ static json_t *bench_json(const struct import_bench *t)
 
 		while (names[n])
 			n++;
-		set(obj, "source", json_string("import"));
-		set(obj, "label", json_string(row->label));
+		json_put(obj, "source", json_string("import"));
+		json_put(obj, "label", json_string(row->label));
 		for (size_t f = 0; f < row->text.n; f++) {
 			/* A row that is not full ends in a remark */
 			bool remark = row->text.n < n && f == row->text.n - 1;
 
-			set(printed, remark ? "remark" : names[f],
-			    json_string(row->text.v[f]));
+			json_put(printed, remark ? "remark" : names[f],
+				 json_string(row->text.v[f]));
 		}
-		set(obj, "printed", printed);
-		append(rows, obj);
+		json_put(obj, "printed", printed);
+		json_put_last(rows, obj);
 	}
-	set(table, "rows", rows);
+	json_put(table, "rows", rows);
 	return table;
 }
 
@@ -170,22 +156,22 @@ static json_t *import_json(const struct import *imp)
 		const struct import_table *t = &imp->tables.v[j];
 		json_t *table = json_object(), *kernels = json_array();
 
-		set(table, "load", json_string(t->load));
-		set(table, "format", json_string(import_format_name(t->format)));
+		json_put(table, "load", json_string(t->load));
+		json_put(table, "format", json_string(import_format_name(t->format)));
 		for (size_t k = 0; k < t->rows.n; k++)
-			append(kernels, row_json(&t->rows.v[k]));
-		set(table, "kernels", kernels);
-		append(tables, table);
+			json_put_last(kernels, row_json(&t->rows.v[k]));
+		json_put(table, "kernels", kernels);
+		json_put_last(tables, table);
 	}
-	set(obj, "source", json_string("import"));
-	set(obj, "name", json_string(imp->name));
-	set(obj, "table", tables);
+	json_put(obj, "source", json_string("import"));
+	json_put(obj, "name", json_string(imp->name));
+	json_put(obj, "table", tables);
 	if (imp->benches.n) {
 		json_t *benches = json_array();
 
 		for (size_t j = 0; j < imp->benches.n; j++)
-			append(benches, bench_json(&imp->benches.v[j]));
-		set(obj, "benches", benches);
+			json_put_last(benches, bench_json(&imp->benches.v[j]));
+		json_put(obj, "benches", benches);
 	}
 	return obj;
 }
@@ -195,6 +181,6 @@ json_t *imports_json(const struct report *r)
 	json_t *imports = json_array();
 
 	for (size_t i = 0; i < r->imports.n; i++)
-		append(imports, import_json(&r->imports.v[i]));
+		json_put_last(imports, import_json(&r->imports.v[i]));
 	return imports;
 }

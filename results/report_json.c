@@ -6,6 +6,7 @@
  * equal results give equal bytes. What depends on the host is in members
  * called "host".
  */
+#include "results/json_put.h"
 #include "results/render.h"
 #include "results/provenance.h"
 
@@ -19,36 +20,17 @@
  * runs of minutes and hide the last bits of the arithmetic. */
 #define REAL_DIGITS 9
 
-static void set(json_t *obj, const char *name, json_t *value)
-{
-	/* jansson fails here only for want of memory */
-	if (!value || json_object_set_new(obj, name, value))
-		abort();
-}
-
-static void append(json_t *array, json_t *value)
-{
-	if (!value || json_array_append_new(array, value))
-		abort();
-}
-
 static void set_copy(json_t *obj, const char *name, const json_t *from,
 		     const char *member)
 {
 	json_t *v = json_object_get(from, member);
 
-	set(obj, name, v ? json_incref(v) : json_null());
-}
-
-static void set_real(json_t *obj, const char *name, double v)
-{
-	/* -0.0 and 0.0 are the same figure and shall be the same bytes */
-	set(obj, name, isfinite(v) ? json_real(v == 0 ? 0 : v) : json_null());
+	json_put(obj, name, v ? json_incref(v) : json_null());
 }
 
 static void set_text(json_t *obj, const char *name, const char *text)
 {
-	set(obj, name, text ? json_string(text) : json_null());
+	json_put(obj, name, text ? json_string(text) : json_null());
 }
 
 /* figure_object() - the object of @in that a figure of RUN_END stands in */
@@ -59,7 +41,7 @@ static json_t *figure_object(json_t *in, enum run_figure f)
 
 	if (!obj) {
 		obj = json_object();
-		set(in, group, obj);
+		json_put(in, group, obj);
 	}
 	return obj;
 }
@@ -73,8 +55,8 @@ static json_t *means_json(const struct cell *c)
 		double v = cell_figure(c, (enum run_figure)f);
 
 		if (isfinite(v))
-			set_real(figure_object(means, (enum run_figure)f),
-				 figure_member((enum run_figure)f), v);
+			json_put_real(figure_object(means, (enum run_figure)f),
+				      figure_member((enum run_figure)f), v);
 	}
 	return means;
 }
@@ -84,21 +66,21 @@ static json_t *run_json(const struct boot_record *b,
 {
 	json_t *run = json_object();
 
-	set(run, "run", json_integer(r->number));
+	json_put(run, "run", json_integer(r->number));
 	set_text(run, r->bench ? "bench" : "load", r->load);
-	set(run, "index", json_integer(r->index));
+	json_put(run, "index", json_integer(r->index));
 	set_text(run, "verdict", r->started ? verdict_name(r->verdict)
 					    : "not-started");
-	set(run, "good", json_boolean(run_good(b, r)));
+	json_put(run, "good", json_boolean(run_good(b, r)));
 	if (r->message)
 		set_text(run, "message", r->message);
 	if (r->bench)
 		run_bench_json(r, run);
 	for (int f = 0; f < FIG_COUNT; f++) {
 		if (r->fig[f] != FIGURE_NONE)
-			set(figure_object(run, (enum run_figure)f),
-			    figure_member((enum run_figure)f),
-			    json_integer(r->fig[f]));
+			json_put(figure_object(run, (enum run_figure)f),
+				 figure_member((enum run_figure)f),
+				 json_integer(r->fig[f]));
 	}
 	if (r->size_unit && r->fig[FIG_LOAD_SIZE] != FIGURE_NONE)
 		set_text(run, "size_unit", r->size_unit);
@@ -112,9 +94,9 @@ static json_t *boot_json(const struct boot_record *b)
 	json_t *boot = json_object(), *runs = json_array();
 	json_t *host = json_object();
 
-	set(boot, "kernel", json_integer(b->order));
-	set(boot, "number", json_integer(b->number));
-	set(boot, "index", json_integer(b->index));
+	json_put(boot, "kernel", json_integer(b->order));
+	json_put(boot, "number", json_integer(b->number));
+	json_put(boot, "index", json_integer(b->index));
 	set_copy(boot, "seed", json_object_get(b->context, "boot"), "seed");
 	set_text(boot, "verdict", verdict_name(b->verdict));
 	/* A good boot's evidence may well say how long the host took. */
@@ -123,20 +105,20 @@ static json_t *boot_json(const struct boot_record *b)
 	set_copy(boot, "accel", b->context, "accel");
 	set_copy(boot, "qemu", b->context, "qemu");
 	set_copy(boot, "image", b->context, "image");
-	set(boot, "receipt", b->receipt ? json_incref(b->receipt)
-					: json_null());
+	json_put(boot, "receipt", b->receipt ? json_incref(b->receipt)
+					     : json_null());
 	for (size_t i = 0; i < b->runs.n; i++)
-		append(runs, run_json(b, &b->runs.v[i]));
-	set(boot, "runs", runs);
+		json_put_last(runs, run_json(b, &b->runs.v[i]));
+	json_put(boot, "runs", runs);
 
 	set_text(host, "id", b->id);
 	if (b->verdict == VERDICT_OK)
 		set_text(host, "evidence", b->evidence);
 	set_copy(host, "context", b->context, "host");
-	set(host, "verdict", b->host ? json_incref(b->host) : json_null());
-	set(host, "console", b->console ? json_incref(b->console)
-					: json_null());
-	set(boot, "host", host);
+	json_put(host, "verdict", b->host ? json_incref(b->host) : json_null());
+	json_put(host, "console", b->console ? json_incref(b->console)
+					     : json_null());
+	json_put(boot, "host", host);
 	return boot;
 }
 
@@ -147,38 +129,38 @@ static json_t *cell_json(const struct report *r, size_t load, size_t kernel)
 	struct cell_figures f;
 
 	cell_compute(&r->table, load, kernel, &f);
-	set(cell, "kernel", json_integer(r->table.kernels.v[kernel].order));
+	json_put(cell, "kernel", json_integer(r->table.kernels.v[kernel].order));
 	set_text(cell, "label", r->table.kernels.v[kernel].label);
-	set(cell, "boots", json_integer((json_int_t)f.boots));
-	set(cell, "runs", json_integer((json_int_t)f.runs));
-	set_real(cell, "time_s", f.time_s);
-	set_real(cell, "time_half_width_s", f.time_hw_s);
-	set_real(cell, "cpu_pct", f.cpu_pct);
-	set_real(cell, "loads", f.loads);
-	set_real(cell, "loads_per_s", f.loads_per_s);
-	set_real(cell, "loads_per_s_half_width", f.loads_per_s_hw);
-	set_real(cell, "marginal_per_s", f.marginal_per_s);
-	set_real(cell, "marginal_noise_s", f.marginal_noise_s);
-	set_real(cell, "lcpu_pct", f.lcpu_pct);
-	set_real(cell, "ratio", f.ratio);
-	set_real(cell, "ratio_half_width", f.ratio_hw);
-	set_real(cell, "user_pct", f.user_pct);
-	set_real(cell, "system_pct", f.system_pct);
-	set_real(cell, "steal_pct", f.steal_pct);
-	set_real(cell, "idle_pct", f.idle_pct);
-	set_real(cell, "iowait_pct", f.iowait_pct);
-	set_real(cell, "swap_in_pages", f.swap_in_pages);
-	set_real(cell, "swap_out_pages", f.swap_out_pages);
-	set_real(cell, "job_pct", f.job_pct);
-	set_real(cell, "psi_cpu_pct", f.psi_cpu_pct);
-	set_real(cell, "psi_memory_pct", f.psi_memory_pct);
-	set_real(cell, "psi_memory_full_pct", f.psi_memory_full_pct);
-	set_real(cell, "psi_io_pct", f.psi_io_pct);
-	set_real(cell, "psi_io_full_pct", f.psi_io_full_pct);
-	set(cell, "means", means_json(c));
+	json_put(cell, "boots", json_integer((json_int_t)f.boots));
+	json_put(cell, "runs", json_integer((json_int_t)f.runs));
+	json_put_real(cell, "time_s", f.time_s);
+	json_put_real(cell, "time_half_width_s", f.time_hw_s);
+	json_put_real(cell, "cpu_pct", f.cpu_pct);
+	json_put_real(cell, "loads", f.loads);
+	json_put_real(cell, "loads_per_s", f.loads_per_s);
+	json_put_real(cell, "loads_per_s_half_width", f.loads_per_s_hw);
+	json_put_real(cell, "marginal_per_s", f.marginal_per_s);
+	json_put_real(cell, "marginal_noise_s", f.marginal_noise_s);
+	json_put_real(cell, "lcpu_pct", f.lcpu_pct);
+	json_put_real(cell, "ratio", f.ratio);
+	json_put_real(cell, "ratio_half_width", f.ratio_hw);
+	json_put_real(cell, "user_pct", f.user_pct);
+	json_put_real(cell, "system_pct", f.system_pct);
+	json_put_real(cell, "steal_pct", f.steal_pct);
+	json_put_real(cell, "idle_pct", f.idle_pct);
+	json_put_real(cell, "iowait_pct", f.iowait_pct);
+	json_put_real(cell, "swap_in_pages", f.swap_in_pages);
+	json_put_real(cell, "swap_out_pages", f.swap_out_pages);
+	json_put_real(cell, "job_pct", f.job_pct);
+	json_put_real(cell, "psi_cpu_pct", f.psi_cpu_pct);
+	json_put_real(cell, "psi_memory_pct", f.psi_memory_pct);
+	json_put_real(cell, "psi_memory_full_pct", f.psi_memory_full_pct);
+	json_put_real(cell, "psi_io_pct", f.psi_io_pct);
+	json_put_real(cell, "psi_io_full_pct", f.psi_io_full_pct);
+	json_put(cell, "means", means_json(c));
 	for (size_t i = 0; i < c->notes.n; i++)
-		append(notes, json_string(c->notes.v[i]));
-	set(cell, "missing", notes);
+		json_put_last(notes, json_string(c->notes.v[i]));
+	json_put(cell, "missing", notes);
 	return cell;
 }
 
@@ -188,7 +170,7 @@ static void set_load(json_t *load, const struct run_record *run)
 	set_text(load, "unit", run ? run->unit : NULL);
 	if (!run || !run->size_unit || run->fig[FIG_LOAD_SIZE] == FIGURE_NONE)
 		return;
-	set(load, "size", json_integer(run->fig[FIG_LOAD_SIZE]));
+	json_put(load, "size", json_integer(run->fig[FIG_LOAD_SIZE]));
 	set_text(load, "size_unit", run->size_unit);
 }
 
@@ -202,9 +184,9 @@ static json_t *table_json(const struct report *r)
 		set_text(load, "load", r->table.loads.v[l]);
 		set_load(load, table_load_run(&r->table, l));
 		for (size_t k = 0; k < r->table.kernels.n; k++)
-			append(kernels, cell_json(r, l, k));
-		set(load, "kernels", kernels);
-		append(table, load);
+			json_put_last(kernels, cell_json(r, l, k));
+		json_put(load, "kernels", kernels);
+		json_put_last(table, load);
 	}
 	return table;
 }
@@ -218,7 +200,7 @@ static json_t *kernel_json(const struct table_kernel *k)
 						   "kernel"));
 	v = json_object();
 	set_text(v, "label", k->label);
-	set(v, "order", json_integer(k->order));
+	json_put(v, "order", json_integer(k->order));
 	return v;
 }
 
@@ -232,24 +214,24 @@ void render_json(const struct report *r, struct buf *b)
 	char *text;
 
 	set_text(root, "format", REPORT_FORMAT);
-	set(root, "version", json_integer(REPORT_VERSION));
+	json_put(root, "version", json_integer(REPORT_VERSION));
 	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
 		set_copy(root, common[i], ctx, common[i]);
 	for (size_t k = 0; k < r->table.kernels.n; k++)
-		append(kernels, kernel_json(&r->table.kernels.v[k]));
-	set(root, "kernels", kernels);
-	set(root, "provenance", r->boots.n ? provenance_json(&r->boots)
-					   : json_null());
-	set(root, "table", table_json(r));
+		json_put_last(kernels, kernel_json(&r->table.kernels.v[k]));
+	json_put(root, "kernels", kernels);
+	json_put(root, "provenance", r->boots.n ? provenance_json(&r->boots)
+						: json_null());
+	json_put(root, "table", table_json(r));
 	if (r->table.benches.n)
-		set(root, "benches", benches_json(r));
+		json_put(root, "benches", benches_json(r));
 	for (size_t i = 0; i < r->boots.n; i++)
-		append(boots, boot_json(&r->boots.v[i]));
-	set(root, "boots", boots);
+		json_put_last(boots, boot_json(&r->boots.v[i]));
+	json_put(root, "boots", boots);
 	if (r->imports.n)
-		set(root, "imports", imports_json(r));
+		json_put(root, "imports", imports_json(r));
 	set_text(host, "run_id", r->run_id);
-	set(root, "host", host);
+	json_put(root, "host", host);
 
 	text = json_dumps(root, JSON_INDENT(1) |
 			  JSON_REAL_PRECISION(REAL_DIGITS));
