@@ -58,6 +58,17 @@ char *spot_range(const struct spot *s, uint64_t base)
 			 (unsigned long long)(base + b));
 }
 
+void finding_range(struct finding *f, const struct spot *s, unsigned int rank,
+		   const char *what, uint64_t base)
+{
+	cleanup_free char *range = NULL;
+
+	if (!finding_wants(f, rank))
+		return;
+	range = spot_range(s, base);
+	finding_set(f, rank, "%s: %s", what, range);
+}
+
 static void value_text(const struct field *field, const uint8_t *p,
 		       char text[VALUE_CHARS])
 {
@@ -159,10 +170,8 @@ static int explain_part(struct comparing *c, const struct disk_part *p,
 		if (!c->fat)
 			return -1;
 		fat_explain(c->fat, s, &c->found[AREA_ESP]);
-	} else if (finding_wants(&c->found[AREA_BIOS], 0)) {
-		cleanup_free char *range = spot_range(s, s->off);
-
-		finding_set(&c->found[AREA_BIOS], 0, "GRUB's core: %s", range);
+	} else {
+		finding_range(&c->found[AREA_BIOS], s, 0, "GRUB's core", s->off);
 	}
 	return 0;
 }

@@ -304,17 +304,6 @@ static void explain_dir(const char *dir, const struct spot *s, struct finding *f
 			    dir);
 }
 
-static void explain_range(const struct spot *s, unsigned int rank,
-			  const char *what, uint64_t base, struct finding *f)
-{
-	cleanup_free char *range = NULL;
-
-	if (!finding_wants(f, rank))
-		return;
-	range = spot_range(s, base);
-	finding_set(f, rank, "%s: %s", what, range);
-}
-
 static void explain_file(const struct ext4_map *m, const struct block_use *u,
 			 const struct spot *s, struct finding *f)
 {
@@ -325,8 +314,8 @@ static void explain_file(const struct ext4_map *m, const struct block_use *u,
 	else if (u->ino <= m->inodes && m->is_dir[u->ino])
 		explain_dir(name, s, f);
 	else
-		explain_range(s, RANK_DATA, name,
-			      (uint64_t)u->index * VERIFY_BLOCK, f);
+		finding_range(f, s, RANK_DATA, name,
+			      (uint64_t)u->index * VERIFY_BLOCK);
 }
 
 void ext4_explain(const struct ext4_map *m, const struct spot *s,
@@ -338,14 +327,14 @@ void ext4_explain(const struct ext4_map *m, const struct spot *s,
 
 	switch (u->kind) {
 	case SUPERBLOCK:
-		explain_range(s, RANK_METADATA, "superblock or group descriptors",
-			      s->off, f);
+		finding_range(f, s, RANK_METADATA, "superblock or group descriptors",
+			      s->off);
 		break;
 	case BLOCK_BITMAP:
-		explain_range(s, RANK_METADATA, "bitmap of blocks", s->off, f);
+		finding_range(f, s, RANK_METADATA, "bitmap of blocks", s->off);
 		break;
 	case INODE_BITMAP:
-		explain_range(s, RANK_METADATA, "bitmap of inodes", s->off, f);
+		finding_range(f, s, RANK_METADATA, "bitmap of inodes", s->off);
 		break;
 	case INODE_TABLE:
 		explain_inodes(m, u, s, f);
@@ -355,7 +344,7 @@ void ext4_explain(const struct ext4_map *m, const struct spot *s,
 		explain_file(m, u, s, f);
 		break;
 	case UNUSED:
-		explain_range(s, RANK_UNUSED, "an unused block", s->off, f);
+		finding_range(f, s, RANK_UNUSED, "an unused block", s->off);
 		break;
 	}
 }

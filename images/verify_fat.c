@@ -109,17 +109,6 @@ static void explain_dir(const struct fat_map *m, const struct spot *s,
 				      s->image + i, f);
 }
 
-static void explain_range(const struct spot *s, unsigned int rank,
-			  const char *what, uint64_t base, struct finding *f)
-{
-	cleanup_free char *range = NULL;
-
-	if (!finding_wants(f, rank))
-		return;
-	range = spot_range(s, base);
-	finding_set(f, rank, "%s: %s", what, range);
-}
-
 static void explain_cluster(const struct fat_map *m, const struct spot *s,
 			    struct finding *f)
 {
@@ -129,16 +118,16 @@ static void explain_cluster(const struct fat_map *m, const struct spot *s,
 	const struct named *n;
 
 	if (!o || !o->entry) {
-		explain_range(s, RANK_UNUSED, "an unused cluster", s->off, f);
+		finding_range(f, s, RANK_UNUSED, "an unused cluster", s->off);
 		return;
 	}
 	n = &m->names.v[o->entry - 1];
 	if (n->dir)
 		explain_dir(m, s, f);
 	else
-		explain_range(s, RANK_DATA, n->path,
+		finding_range(f, s, RANK_DATA, n->path,
 			      (uint64_t)o->index * m->fat.cluster +
-				      in_data % m->fat.cluster, f);
+				      in_data % m->fat.cluster);
 }
 
 /* Of one sector, which lies in one structure alone */
@@ -148,10 +137,10 @@ static void explain_sector(const struct fat_map *m, const struct spot *s,
 	uint64_t at = m->fat.off + s->off;
 
 	if (at < m->fat.fat_off)
-		explain_range(s, RANK_BOOT, "boot sector", s->off, f);
+		finding_range(f, s, RANK_BOOT, "boot sector", s->off);
 	else if (at < m->fat.root_off)
-		explain_range(s, RANK_TABLE, "file allocation table",
-			      (at - m->fat.fat_off) % m->fat.fat_size, f);
+		finding_range(f, s, RANK_TABLE, "file allocation table",
+			      (at - m->fat.fat_off) % m->fat.fat_size);
 	else if (at < m->fat.data_off)
 		explain_dir(m, s, f);
 	else

@@ -138,23 +138,12 @@ static void explain_entries(const struct disk_parts *parts, const struct spot *s
 	}
 }
 
-static void explain_backup(const struct spot *s, uint64_t backup_off,
-			   struct finding *f)
-{
-	if (finding_wants(f, RANK_BACKUP)) {
-		char *range = spot_range(s, s->off - backup_off);
-
-		finding_set(f, RANK_BACKUP, "backup GPT at the end of the disk: %s",
-			    range);
-		free(range);
-	}
-}
-
 void gpt_explain(const struct disk_parts *parts, const struct spot *s,
 		 uint64_t backup_off, struct finding *f)
 {
 	if (s->off >= backup_off) {
-		explain_backup(s, backup_off, f);
+		finding_range(f, s, RANK_BACKUP, "backup GPT at the end of the disk",
+			      s->off - backup_off);
 		return;
 	}
 	if (!s->off && s->len >= 2 * GPT_SECTOR) {

@@ -45,9 +45,12 @@ struct spot {
 	size_t len;
 };
 
-/* spot_range() - "byte 7" or "bytes 7 to 9": the first run of bytes that differ,
- * counted from @base for the block's first; owned by the caller */
+/* spot_range() - "byte 7 ..." or "bytes 7 to 9 differ": the first run of bytes that
+ * differ, counted from @base for the block's first; owned by the caller */
 char *spot_range(const struct spot *s, uint64_t base);
+/* finding_range() - keep, if wanted, "@what: " and the spot's range */
+void finding_range(struct finding *f, const struct spot *s, unsigned int rank,
+		   const char *what, uint64_t base);
 
 /**
  * struct field - a field of a record on disk
