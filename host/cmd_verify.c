@@ -16,7 +16,6 @@
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
 
-#define DEEP_KERNEL "linux-image-cloud-amd64"
 #define DEEP_TIMEOUT_S 300
 
 enum { OPT_KERNEL = 256, OPT_MODULES, OPT_CONFIG, OPT_DEEP, OPT_TIMEOUT,
@@ -80,15 +79,14 @@ static int deep(const struct verify_args *a, const struct cache *c,
 	cleanup_free char *kernel = NULL;
 	cleanup_free char *modules = NULL;
 	struct deep_opts o = { .timeout_s = a->timeout_s };
-	const char *package = DEEP_KERNEL;
+	const char *package = APPLIANCE_PACKAGE;
 
 	o.kvm = !kvm_device_check("/dev/kvm", NULL);
 	if (a->opts.kernel && !str_starts(a->opts.kernel, "debian:"))
 		return error_set(err, 0, "--deep takes a kernel for libguestfs from a package: --kernel debian:PACKAGE");
 	if (a->opts.kernel)
 		package = a->opts.kernel + strlen("debian:");
-	if (a->opts.kernel ||
-	    (!appliance_host_kernel() && !getenv("SUPERMIN_KERNEL"))) {
+	if (a->opts.kernel || appliance_wanted()) {
 		if (appliance_kernel(c, package, &kernel, &modules, err) < 0)
 			return error_prefix(err, "libguestfs needs a kernel: there is none in /boot that this user can read with its modules (sudo chmod 0644 /boot/vmlinuz-* may help), and package %s cannot be had",
 					    package);

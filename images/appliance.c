@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@
 #define IMAGE "/boot/vmlinuz-"
 #define MODULES "/lib/modules/"
 
-bool appliance_host_kernel(void)
+static bool host_has_kernel(void)
 {
 	cleanup_closedir DIR *d = opendir("/boot");
 	const struct dirent *e;
@@ -39,6 +40,11 @@ bool appliance_host_kernel(void)
 			return true;
 	}
 	return false;
+}
+
+bool appliance_wanted(void)
+{
+	return !host_has_kernel() && !getenv("SUPERMIN_KERNEL");
 }
 
 /* struct unpacking - of a package; @release: once the image was met; owned */

@@ -21,8 +21,9 @@
 int appliance_kernel(const struct cache *c, const char *package, char **kernel,
 		     char **modules, struct error *err);
 
-/* appliance_host_kernel() - is there one in /boot that this user can read, with
- * its modules? That is what libguestfs takes by itself */
-bool appliance_host_kernel(void);
+/* appliance_wanted() - has libguestfs no kernel by itself: none in /boot that this
+ * user can read, with its modules, and none that SUPERMIN_KERNEL names? */
+bool appliance_wanted(void);
+#define APPLIANCE_PACKAGE "linux-image-cloud-amd64"	/* a good one then */
 
 #endif

@@ -84,8 +84,10 @@ int guestfs_open(struct guestfs *g, const char *image, const char *format,
 	guestfs_said(g, "launch", err);
 	if (!path_is_dir(HOST_MODULES))
 		return error_add(err, "; it wants the directory " HOST_MODULES " on the host, which may be empty: sudo mkdir " HOST_MODULES);
-	return kernel ? -1 :
-	       error_add(err, "; it needs a kernel in /boot that this user can read (sudo chmod 0644 /boot/vmlinuz-*)");
+	if (kernel)
+		return -1;
+	error_add(err, "; it needs a kernel in /boot that this user can read (sudo chmod 0644 /boot/vmlinuz-*)");
+	return g->remedy ? error_add(err, g->remedy) : -1;
 }
 
 void guestfs_end(struct guestfs *g)

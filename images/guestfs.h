@@ -22,11 +22,14 @@
 
 /**
  * struct guestfs - the functions of the library that kontest calls, and a handle
+ * @remedy: of the caller's, put behind the hint that the host's kernel cannot be
+ *	read; NULL: none
  * @h: of guestfs_open()
  *
  * Lists of strings (char **) end with NULL and are freed with their strings.
  */
 struct guestfs {
+	const char *remedy;
 	void *h;
 	void *(*create)(void);
 	void (*close)(void *h);
@@ -50,7 +53,7 @@ struct guestfs {
 
 /**
  * guestfs_open() - load the library, add a disk image read-only, launch
- * @g: zeroed; guestfs_end() ends it, also when this failed
+ * @g: zeroed but for @remedy; guestfs_end() ends it, also when this failed
  * @image: path
  * @format: "raw" or "qcow2"; it is never guessed
  * @kvm: hardware virtualization is known to work; else TCG is forced

@@ -25,7 +25,6 @@
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
 
-#define APPLIANCE_PACKAGE "linux-image-cloud-amd64"
 #define MODULES "/lib/modules"
 /* A launch takes half a minute under emulation, on a busy host several. */
 #define KVM_TIMEOUT_S 45
@@ -270,7 +269,7 @@ int kernel_guestfs_read(const struct disk_source *d, struct kernel_parts *p,
 	bool kvm = access("/dev/kvm", R_OK | W_OK) == 0;
 	int ret;
 
-	if (!appliance_host_kernel() && !getenv("SUPERMIN_KERNEL") &&
+	if (appliance_wanted() &&
 	    appliance_kernel(d->cache, APPLIANCE_PACKAGE, &kernel, &modules, err) < 0)
 		return -1;
 	/* A KVM that is there need not work: then it is done again without. */
