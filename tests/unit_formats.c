@@ -15,56 +15,12 @@
 
 #include "results/base/cleanup.h"
 #include "results/columns.h"
-#include "results/report.h"
-#include "tests/make_journal.h"
+#include "tests/store_fixture.h"
 
 #define S INT64_C(1000000000)
 #define HAN "\xe6\xbc\xa2\xe5\xad\x97"			/* two wide characters */
 #define ACCENT "e\xcc\x81"				/* one column, two characters */
 #define LONG_LABEL "6.12.117+deb12-cloud-amd64-preempt-with-a-rather-long-name-of-somebody's-branch"
-
-struct fixture {
-	char *dir, *db, *journal;
-	struct store *s;
-	int boots;
-	struct error err;
-};
-
-static int setup(void **state)
-{
-	struct fixture *f = xcalloc(1, sizeof(*f));
-
-	f->dir = scratch_dir();
-	f->db = xasprintf("%s/results.db", f->dir);
-	f->journal = xasprintf("%s/j", f->dir);
-	must(store_open(f->db, &f->s, &f->err), &f->err);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	store_close(f->s);
-	must(remove_tree(f->dir, &f->err), &f->err);
-	free(f->dir);
-	free(f->db);
-	free(f->journal);
-	free(f);
-	return 0;
-}
-
-static char *print(struct fixture *f, const char *format)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	must(report_print(f->s, RUN_A, format, out, &f->err), &f->err);
-	fclose(out);
-	return text;
-}
 
 /* boot() - a kernel's only boot with these runs, up to one without a load */
 static void boot(struct fixture *f, const char *label, const char *loads,
@@ -136,7 +92,7 @@ static void columns_align(void **state)
 	for (size_t i = 0; i < N_LABELS; i++)
 		boot(f, labels[i], "[\"no_load\"]", one_run);
 	for (size_t t = 0; t < sizeof(tables) / sizeof(*tables); t++) {
-		cleanup_free char *text = print(f, tables[t].format);
+		cleanup_free char *text = print_run(f, tables[t].format);
 		const char *head = line_with(text, tables[t].titles);
 		bool wide = strcmp(tables[t].format, "wide") == 0;
 		/* wide ends its numbers below the end of a title */
@@ -164,9 +120,9 @@ static void no_locale_matters(void **state)
 	boot(f, HAN, "[\"no_load\"]", one_run);
 	boot(f, ACCENT, "[\"no_load\"]", one_run);
 	setlocale(LC_ALL, "C");
-	c = print(f, "contest-0.61");
+	c = print_run(f, "contest-0.61");
 	assert_non_null(setlocale(LC_ALL, "C.UTF-8"));
-	utf8 = print(f, "contest-0.61");
+	utf8 = print_run(f, "contest-0.61");
 	setlocale(LC_ALL, "C");
 	assert_string_equal(c, utf8);
 	assert_string_equal(c,
@@ -188,17 +144,17 @@ static void no_terminal_is_steered(void **state)
 
 	boot(f, "a\\u001b[31m\\nb, \\\"c\\\"", "[\"no_load\"]", one_run);
 	for (size_t i = 0; i < 4; i++) {
-		cleanup_free char *text = print(f, tables[i]);
+		cleanup_free char *text = print_run(f, tables[i]);
 
 		assert_null(strchr(text, '\x1b'));
 		assert_non_null(strstr(text, "\na?[31m?b, \"c\" "));
 	}
-	json = print(f, "json");
+	json = print_run(f, "json");
 	root = json_loads(json, 0, NULL);
 	assert_string_equal(json_string_value(json_object_get(json_array_get(
 		json_object_get(root, "kernels"), 0), "label")),
 		"a\x1b[31m\nb, \"c\"");
-	csv = print(f, "csv");
+	csv = print_run(f, "csv");
 	assert_non_null(strstr(csv, ",\"a\x1b[31m\nb, \"\"c\"\"\",1,"));
 }
 
@@ -239,7 +195,7 @@ static void no_run_at_all(void **state)
 
 	boot(f, "6.1", "[\"no_load\",\"io_load\"]", none);
 	for (size_t i = 0; i < 6; i++) {
-		cleanup_free char *text = print(f, tables[i]);
+		cleanup_free char *text = print_run(f, tables[i]);
 
 		assert_false(has_word(text, "nan"));
 		assert_false(has_word(text, "inf"));
@@ -275,7 +231,7 @@ static void censored_and_missing(void **state)
 
 	boot(f, "a", "[\"io_load\",\"mem_load\"]", a);
 	boot(f, "b", "[\"io_load\",\"mem_load\"]", b);
-	new = print(f, "contest-0.61");
+	new = print_run(f, "contest-0.61");
 	assert_string_equal(new,
 		"io_load:\n"
 		"Kernel [runs]   Time    CPU%    Loads   LCPU%   Ratio\n"
@@ -287,14 +243,14 @@ static void censored_and_missing(void **state)
 		"Kernel [runs]   Time    CPU%    Loads   LCPU%   Ratio\n"
 		"a           0   -       -       -       -       -\n"
 		"b           0   -       -       -       -       -\n");
-	old = print(f, "contest-0.51");
+	old = print_run(f, "contest-0.51");
 	assert_non_null(strstr(old, "a [1]                   50.0    40      2       10      -\n"));
 	assert_null(strstr(old, "Ratio:"));
-	json = print(f, "json");
+	json = print_run(f, "json");
 	assert_non_null(strstr(json, "\"ratio\": null"));
-	csv = print(f, "csv");
+	csv = print_run(f, "csv");
 	assert_non_null(strstr(csv, ",io_load,1,1,timed-out,0,"));
-	wide = print(f, "wide");
+	wide = print_run(f, "wide");
 	assert_non_null(strstr(wide, "  b boot 1 run 1: timed-out\n"));
 	assert_null(strstr(wide, "1800"));
 }
@@ -328,7 +284,7 @@ static void extreme_figures(void **state)
 	boot(f, "huge", "[\"no_load\",\"io_load\"]", huge);
 	boot(f, "sound", "[\"no_load\",\"io_load\"]", sound);
 	for (size_t i = 0; i < 6; i++) {
-		cleanup_free char *all = print(f, formats[i]);
+		cleanup_free char *all = print_run(f, formats[i]);
 
 		assert_false(has_word(all, "nan"));
 		assert_false(has_word(all, "inf"));
@@ -338,7 +294,7 @@ static void extreme_figures(void **state)
 			assert_non_null(root);
 		}
 	}
-	text = print(f, "contest-0.61");
+	text = print_run(f, "contest-0.61");
 	assert_string_equal(text,
 		"no_load:\n"
 		"Kernel [runs]   Time    CPU%    Loads   LCPU%   Ratio\n"

@@ -14,42 +14,10 @@
 
 #include "results/base/cleanup.h"
 #include "results/import.h"
-#include "results/report.h"
-#include "tests/make_journal.h"
+#include "tests/store_fixture.h"
 
 #define GOLDEN "tests/golden/"
 #define S INT64_C(1000000000)
-
-struct fixture {
-	char *dir, *db, *imports;
-	struct store *s;
-	struct error err;
-};
-
-static int setup(void **state)
-{
-	struct fixture *f = xcalloc(1, sizeof(*f));
-
-	f->dir = scratch_dir();
-	f->db = xasprintf("%s/results.db", f->dir);
-	f->imports = xasprintf("%s/imports", f->dir);
-	must(store_open(f->db, &f->s, &f->err), &f->err);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	store_close(f->s);
-	must(remove_tree(f->dir, &f->err), &f->err);
-	free(f->dir);
-	free(f->db);
-	free(f->imports);
-	free(f);
-	return 0;
-}
 
 static int add_to(struct store *s, const char *path, const char *name, char *id,
 		  bool *known, struct error *err)

@@ -19,9 +19,8 @@
 #include "results/columns.h"
 #include "results/provenance.h"
 #include "results/render.h"
-#include "results/report.h"
 #include "results/stats.h"
-#include "tests/make_journal.h"
+#include "tests/store_fixture.h"
 
 #define GOLDEN "tests/golden/contest-"
 #define S INT64_C(1000000000)
@@ -142,48 +141,6 @@ static void widths(void **state)
 
 /* --- from journals to tables -------------------------------------------------- */
 
-struct fixture {
-	char *dir, *db, *journal;
-	struct store *s;
-	struct error err;
-};
-
-static int setup(void **state)
-{
-	struct fixture *f = xcalloc(1, sizeof(*f));
-
-	f->dir = scratch_dir();
-	f->db = xasprintf("%s/results.db", f->dir);
-	f->journal = xasprintf("%s/j", f->dir);
-	must(store_open(f->db, &f->s, &f->err), &f->err);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	store_close(f->s);
-	must(remove_tree(f->dir, &f->err), &f->err);
-	free(f->dir);
-	free(f->db);
-	free(f->journal);
-	free(f);
-	return 0;
-}
-
-static char *print(struct fixture *f, const char *format)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	must(report_print(f->s, RUN_A, format, out, &f->err), &f->err);
-	fclose(out);
-	return text;
-}
-
 static void begin(struct fixture *f, const char *label, int order, int number,
 		  int boots, const char *loads, const char *plan)
 {
@@ -193,14 +150,6 @@ static void begin(struct fixture *f, const char *label, int order, int number,
 	must(journal_create(f->journal, RUN_A, plan, ctx, &f->err), &f->err);
 	append(f->journal, JOURNAL_RECEIPT, "{\"cpus_online\":1}");
 	free(ctx);
-}
-
-static void end(struct fixture *f)
-{
-	char id[SHA256_HEX];
-
-	finish(f->journal);
-	must(store_add(f->s, f->journal, id, &f->err), &f->err);
 }
 
 /* golden_runs() - runs whose exact figures, never whole, must come out as a row
@@ -265,10 +214,10 @@ static void golden_table(struct fixture *f, const char *version,
 		save = want;
 		while (next_load(&save, &g))
 			golden_runs(f, &g, k, &number);
-		end(f);
+		end_boot(f);
 	}
 
-	got = print(f, format);
+	got = print_run(f, format);
 	want_at = want;
 	got_at = got;
 	while (*want_at) {
@@ -326,7 +275,7 @@ static void two_by_two(struct fixture *f)
 			append_run(f->journal, &(struct made_run) {
 				2, "io_load", "ok", 41 * S, 20 * S, 5 * S, 250,
 				100 });
-			end(f);
+			end_boot(f);
 		}
 	}
 }
@@ -337,7 +286,7 @@ static void failed_runs_are_shown_not_averaged(void **state)
 	cleanup_free char *text = NULL, *old = NULL;
 
 	two_by_two(f);
-	text = print(f, "contest-0.61");
+	text = print_run(f, "contest-0.61");
 	assert_string_equal(text,
 		"no_load:\n"
 		"Kernel [runs]   Time    CPU%    Loads   LCPU%   Ratio\n"
@@ -348,7 +297,7 @@ static void failed_runs_are_shown_not_averaged(void **state)
 		"6.1         2   41      48.8    2.5     12.2    1.95\n"
 		"6.12        1   41      48.8    2.5     12.2    1.37\n"
 		"  6.12 boot 2 run 1: unfinished, boot panic: Kernel panic\n");
-	old = print(f, "contest-0.51");
+	old = print_run(f, "contest-0.51");
 	assert_non_null(strstr(old,
 		"noload:\n"
 		"Kernel [runs]           Time    CPU%    Loads   LCPU%   Ratio\n"
@@ -363,7 +312,7 @@ static void wide_has_exact_figures(void **state)
 	cleanup_free char *text = NULL, *thin = NULL;
 
 	two_by_two(f);
-	text = print(f, "wide");
+	text = print_run(f, "wide");
 	thin = squeeze(text);
 	/* 20.5 and 22.5 s: sd sqrt(2), t(0.95, 1) = 12.7062, so +- 12.706 */
 	assert_non_null(strstr(thin,
@@ -388,7 +337,7 @@ static void no_good_run_gives_dashes(void **state)
 						   20 * S, 5 * S, 250, 100 });
 	finish(f->journal);
 	must(store_add(f->s, f->journal, id, &f->err), &f->err);
-	text = print(f, "contest-0.61");
+	text = print_run(f, "contest-0.61");
 	assert_string_equal(text,
 		"no_load:\n"
 		"Kernel [runs]   Time    CPU%    Loads   LCPU%   Ratio\n"
@@ -416,8 +365,8 @@ static void unbooted_kernel_has_a_row(void **state)
 	     &f->err);
 	append_run(f->journal, &(struct made_run){ 1, "no_load", "ok", 20 * S,
 						   19 * S, 0, 0, 0 });
-	end(f);
-	text = print(f, "contest-0.61");
+	end_boot(f);
+	text = print_run(f, "contest-0.61");
 	assert_string_equal(text,
 		"no_load:\n"
 		"Kernel [runs]   Time    CPU%    Loads   LCPU%   Ratio\n"
@@ -425,9 +374,9 @@ static void unbooted_kernel_has_a_row(void **state)
 		"6.12        0   -       -       -       -       -\n"
 		"  6.1 boot 2: missing, no journal\n"
 		"  6.12 boots 1 to 2: missing, no journal\n");
-	wide = print(f, "wide");
+	wide = print_run(f, "wide");
 	assert_non_null(strstr(wide, "\n6.12 "));
-	json = print(f, "json");
+	json = print_run(f, "json");
 	assert_non_null(strstr(json, "\"label\": \"6.12\""));
 	free(ctx);
 	free(more);
@@ -447,7 +396,7 @@ static void mismatch_is_not_counted(void **state)
 	append(f->journal, JOURNAL_VERDICT,
 	       "{\"verdict\":\"profile-mismatch\",\"evidence\":\"2 CPUs\"}");
 	must(store_add(f->s, f->journal, id, &f->err), &f->err);
-	text = print(f, "contest-0.61");
+	text = print_run(f, "contest-0.61");
 	assert_non_null(strstr(text, "6.1         0   -  "));
 	assert_non_null(strstr(text, "  6.1 boot 1 run 1: not counted, boot profile-mismatch: 2 CPUs\n"));
 }
@@ -474,8 +423,8 @@ static void json_splits_off_the_host(void **state)
 	const json_t *run;
 
 	two_by_two(f);
-	a = print(f, "json");
-	b = print(f, "json");
+	a = print_run(f, "json");
+	b = print_run(f, "json");
 	assert_string_equal(a, b);
 	ja = json_loads(a, 0, NULL);
 	assert_non_null(ja);
@@ -532,8 +481,8 @@ static void json_has_the_provenance(void **state)
 	     &f->err);
 	append_run(f->journal, &(struct made_run){ 1, "no_load", "ok", 7, 6, 0,
 						   0, 0 });
-	end(f);
-	json = print(f, "json");
+	end_boot(f);
+	json = print_run(f, "json");
 	root = json_loads(json, 0, NULL);
 	p = json_object_get(root, "provenance");
 	assert_non_null(p);
@@ -578,8 +527,8 @@ static void csv_has_a_line_a_run(void **state)
 	      "run=no_load\nrun=no_load\n");
 	append_run(f->journal, &(struct made_run){ 1, "no_load", "ok", 7, 6, 0,
 						   0, 0 });
-	end(f);
-	text = print(f, "csv");
+	end_boot(f);
+	text = print_run(f, "csv");
 	for (const char *p = text; *p; p++)
 		lines += *p == '\n' && p[-1] == '\r';
 	assert_int_equal(lines, 3);
@@ -609,9 +558,9 @@ static void kernels_and_loads_in_plan_order(void **state)
 							   S, 0, 0, 0 });
 		append_run(f->journal, &(struct made_run){ 2, "z_load", "ok", S,
 							   S, 0, 0, 0 });
-		end(f);
+		end_boot(f);
 	}
-	text = print(f, "contest-0.61");
+	text = print_run(f, "contest-0.61");
 	assert_true(strstr(text, "z_load:") < strstr(text, "a_load:"));
 	assert_true(strstr(text, "\nzzz") < strstr(text, "\naaa"));
 }
@@ -651,9 +600,9 @@ static void reading_is_quick(void **state)
 		append(f->journal, JOURNAL_HEARTBEAT, "{}");
 	append_run(f->journal, &(struct made_run){ 1, "no_load", "ok", S, S, 0,
 						   0, 0 });
-	end(f);
+	end_boot(f);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t0);
-	free(print(f, "json"));
+	free(print_run(f, "json"));
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t1);
 	ms = (double)(t1.tv_sec - t0.tv_sec) * 1e3 +
 	     (double)(t1.tv_nsec - t0.tv_nsec) / 1e6;

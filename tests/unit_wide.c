@@ -13,55 +13,12 @@
 #include "results/base/cleanup.h"
 #include "results/grid.h"
 #include "results/render.h"
-#include "results/report.h"
 #include "results/stats.h"
-#include "tests/make_journal.h"
+#include "tests/store_fixture.h"
 
 #define S INT64_C(1000000000)
 #define LOADS "[\"no_load\",\"io_load\"]"
 #define PLAN "run=no_load\nrun=io_load\n"
-
-struct fixture {
-	char *dir, *db, *journal;
-	struct store *s;
-	struct error err;
-};
-
-static int setup(void **state)
-{
-	struct fixture *f = xcalloc(1, sizeof(*f));
-
-	f->dir = scratch_dir();
-	f->db = xasprintf("%s/results.db", f->dir);
-	f->journal = xasprintf("%s/j", f->dir);
-	must(store_open(f->db, &f->s, &f->err), &f->err);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	store_close(f->s);
-	must(remove_tree(f->dir, &f->err), &f->err);
-	free(f->dir);
-	free(f->db);
-	free(f->journal);
-	free(f);
-	return 0;
-}
-
-static char *print(struct fixture *f, const char *format)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	must(report_print(f->s, RUN_A, format, out, &f->err), &f->err);
-	fclose(out);
-	return text;
-}
 
 /* A boot on the accelerator @accel: "exact" or "tcg-" (as long) */
 static void begin(struct fixture *f, const char *accel, int number, int boots)
@@ -76,14 +33,6 @@ static void begin(struct fixture *f, const char *accel, int number, int boots)
 	free(ctx);
 }
 
-static void end(struct fixture *f)
-{
-	char id[SHA256_HEX];
-
-	finish(f->journal);
-	must(store_add(f->s, f->journal, id, &f->err), &f->err);
-}
-
 /* One boot: no_load of @no_load_ms, io_load of @io_load_ms with 2.5 Loads */
 static void boot(struct fixture *f, const char *accel, int number, int boots,
 		 int64_t no_load_ms, int64_t io_load_ms)
@@ -93,13 +42,13 @@ static void boot(struct fixture *f, const char *accel, int number, int boots,
 		no_load_ms * 1000000, 19 * S, 0, 0, 1 });
 	append_run(f->journal, &(struct made_run){ 2, "io_load", "ok",
 		io_load_ms * 1000000, 20 * S, 5 * S, 250, 100 });
-	end(f);
+	end_boot(f);
 }
 
 /* figure() - one of the first kernel's figures under io_load; NAN: null */
 static double figure(struct fixture *f, const char *name)
 {
-	cleanup_free char *text = print(f, "json");
+	cleanup_free char *text = print_run(f, "json");
 	json_auto_t *j = json_loads(text, 0, NULL);
 	const json_t *v = json_object_get(json_array_get(json_object_get(
 		json_array_get(json_object_get(j, "table"), 1), "kernels"), 0),
@@ -227,7 +176,7 @@ static void full(struct fixture *f)
 	append(f->journal, JOURNAL_RUN_START,
 	       "{\"run\":2,\"load\":\"io_load\",\"index\":1}");
 	append(f->journal, JOURNAL_RUN_END, full_run);
-	end(f);
+	end_boot(f);
 }
 
 /* The whole table: what the first run's kernel does not offer is "-" */
@@ -237,7 +186,7 @@ static void golden_table(void **state)
 	cleanup_free char *text = NULL, *want = slurp("tests/golden/wide.txt");
 
 	full(f);
-	text = print(f, "wide");
+	text = print_run(f, "wide");
 	assert_string_equal(text, want);
 	for (const char *line = text; *line; line = strchr(line, '\n') + 1)
 		assert_true(strcspn(line, "\n") <= 160);
@@ -251,7 +200,7 @@ static void json_and_csv_have_it_too(void **state)
 	const json_t *load, *cell, *run;
 
 	full(f);
-	text = print(f, "json");
+	text = print_run(f, "json");
 	j = json_loads(text, 0, NULL);
 	load = json_array_get(json_object_get(j, "table"), 1);
 	assert_string_equal(json_string_value(json_object_get(load, "unit")),
@@ -269,7 +218,7 @@ static void json_and_csv_have_it_too(void **state)
 		run, "load_io"), "write_bytes")), 9437184);
 	assert_string_equal(json_string_value(json_object_get(run,
 		"size_unit")), "bytes");
-	csv = print(f, "csv");
+	csv = print_run(f, "csv");
 	assert_non_null(strstr(csv, ",disk_other.write_bytes,"));
 	assert_non_null(strstr(csv, ",load_io.writes,load_size\r\n"));
 	assert_non_null(strstr(csv, ",25,167772160\r\n"));
