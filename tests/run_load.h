@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -79,6 +80,9 @@ static inline void start(struct running *r, const char *name, rlim_t file_max)
 	assert_true(r->pid >= 0);
 	if (r->pid > 0)
 		return;
+	/* It ends with a test that has failed */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+		_exit(98);
 	if (file_max != 0 && (signal(SIGXFSZ, SIG_IGN) == SIG_ERR ||
 			      setrlimit(RLIMIT_FSIZE, &lim) != 0))
 		_exit(99);
@@ -134,7 +138,8 @@ static inline void must_have_failed(struct running *r, int err, const char *say)
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 1);
 	assert_int_equal(atomic_load(&r->shared->failed), err);
-	assert_non_null(strstr(r->shared->message, say));
+	if (strstr(r->shared->message, say) == NULL)
+		fail_msg("'%s' does not say '%s'", r->shared->message, say);
 	assert_non_null(strstr(r->shared->message, strerror(err)));
 }
 

@@ -3,46 +3,10 @@
  * unit_loads.c - the tables of loads and jobs, and process_load: its ring moves,
  * stops, leaves nothing behind, and says why when it cannot
  */
-#include <dirent.h>
 #include <sys/prctl.h>
 
 #include "tests/run_load.h"
-
-#define NODES_MAX 64
-
-static pid_t parent_of(pid_t pid)
-{
-	char path[64], line[512];
-	int parent = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "r");
-	if (f == NULL)
-		return -1;
-	if (fgets(line, sizeof(line), f) != NULL && strrchr(line, ')') != NULL)
-		sscanf(strrchr(line, ')'), ") %*c %d", &parent);
-	fclose(f);
-	return parent;
-}
-
-/* Children of @pid, dead ones that nobody has waited for included */
-static size_t children_of(pid_t pid, pid_t child[NODES_MAX])
-{
-	DIR *proc = opendir("/proc");
-	struct dirent *e;
-	size_t n = 0;
-
-	assert_non_null(proc);
-	while ((e = readdir(proc)) != NULL) {
-		pid_t p = atoi(e->d_name);
-
-		if (p > 0 && parent_of(p) == pid && n < NODES_MAX)
-			child[n++] = p;
-	}
-	closedir(proc);
-	return n;
-}
+#include "tests/children.h"
 
 /* All of contest's, in its order, with what each asks of the machine */
 static void test_registry(void **state)
@@ -129,7 +93,7 @@ static void test_first_failure_stays(void **state)
 
 static void run_ring(unsigned int cpus, uint64_t size, size_t nodes)
 {
-	pid_t child[NODES_MAX];
+	pid_t child[CHILDREN_MAX];
 	struct running r;
 
 	setup(&r, cpus, size);
@@ -178,7 +142,7 @@ static void test_ring_node_killed(void **state)
 {
 	(void)state;
 	for (size_t victim = 0; victim < 4; victim++) {
-		pid_t child[NODES_MAX];
+		pid_t child[CHILDREN_MAX];
 		struct running r;
 
 		setup(&r, 1, 0);
@@ -195,7 +159,7 @@ static void test_ring_node_killed(void **state)
 /* A ring that stands still can be stopped all the same */
 static void test_ring_node_stopped(void **state)
 {
-	pid_t child[NODES_MAX];
+	pid_t child[CHILDREN_MAX];
 	struct running r;
 
 	(void)state;
@@ -211,7 +175,7 @@ static void test_ring_node_stopped(void **state)
 
 static void test_ring_dies_with_its_load(void **state)
 {
-	pid_t child[NODES_MAX];
+	pid_t child[CHILDREN_MAX];
 	struct running r;
 
 	(void)state;

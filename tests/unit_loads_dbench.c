@@ -4,173 +4,21 @@
  * every time, and is what the file system gets to see; its clients are as many
  * as they should be, and none fails unseen
  */
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/inotify.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/run_load.h"
+#include "tests/children.h"
 
 #include "loads/dbench_load.h"
-#include "loads/load.h"
 
-/* Far beyond what anything here takes: only a hang gets that far */
-#define PATIENCE_MS 60000
-#define CHILDREN_MAX 64
+#define LOAD "dbench_load"
 #define OPS_MAX 10000
 
 static const struct load_ops *ops;
-
-struct running {
-	struct load_args args;
-	char dir[1024];
-	pid_t pid;
-};
-
-static void nap(void)
-{
-	const struct timespec t = { .tv_nsec = 2000000 };
-
-	nanosleep(&t, NULL);
-}
-
-static void setup(struct running *r, unsigned int cpus, uint64_t size)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	memset(r, 0, sizeof(*r));
-	r->args = (struct load_args){ .cpus = cpus, .mem = 256 << 20,
-				      .size = size, .dir = r->dir };
-	r->args.shared = mmap(NULL, sizeof(*r->args.shared),
-			      PROT_READ | PROT_WRITE,
-			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_ptr_not_equal(r->args.shared, MAP_FAILED);
-	snprintf(r->dir, sizeof(r->dir), "%s/kontest-dbench-XXXXXX",
-		 tmp != NULL ? tmp : "/tmp");
-	assert_non_null(mkdtemp(r->dir));
-}
-
-static void teardown(struct running *r)
-{
-	/* Fails when the load has left anything behind */
-	assert_int_equal(rmdir(r->dir), 0);
-	assert_int_equal(munmap(r->args.shared, sizeof(*r->args.shared)), 0);
-}
-
-static void start(struct running *r, rlim_t file_max)
-{
-	struct rlimit lim = { file_max, file_max };
-
-	r->pid = fork();
-	assert_true(r->pid >= 0);
-	if (r->pid > 0)
-		return;
-	/* It ends with a test that has failed */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
-		_exit(98);
-	if (file_max != 0 && (signal(SIGXFSZ, SIG_IGN) == SIG_ERR ||
-			      setrlimit(RLIMIT_FSIZE, &lim) != 0))
-		_exit(99);
-	_exit(ops->run(&r->args) == 0 ? 0 : 1);
-}
-
-static uint64_t done(const struct running *r)
-{
-	return atomic_load(&r->args.shared->done);
-}
-
-static void wait_done(const struct running *r, uint64_t n)
-{
-	for (int ms = 0; done(r) <= n; ms += 2) {
-		assert_true(ms < PATIENCE_MS);
-		assert_int_equal(atomic_load(&r->args.shared->failed), 0);
-		nap();
-	}
-}
-
-/* Return: exit status */
-static int wait_end(const struct running *r)
-{
-	int status = 0;
-
-	for (int ms = 0; waitpid(r->pid, &status, WNOHANG) == 0; ms += 2) {
-		if (ms >= PATIENCE_MS) {
-			kill(r->pid, SIGKILL);
-			waitpid(r->pid, NULL, 0);
-			fail_msg("the load did not end");
-		}
-		nap();
-	}
-	assert_true(WIFEXITED(status));
-	return WEXITSTATUS(status);
-}
-
-static void stop_well(struct running *r)
-{
-	atomic_store(&r->args.shared->stop, 1);
-	assert_int_equal(wait_end(r), 0);
-	assert_int_equal(atomic_load(&r->args.shared->failed), 0);
-}
-
-static void must_have_failed(struct running *r, int err, const char *say)
-{
-	assert_int_equal(wait_end(r), 1);
-	assert_int_equal(atomic_load(&r->args.shared->failed), err);
-	if (strstr(r->args.shared->message, say) == NULL)
-		fail_msg("'%s' does not say '%s'", r->args.shared->message, say);
-	assert_non_null(strstr(r->args.shared->message, strerror(err)));
-}
-
-static pid_t parent_of(pid_t pid)
-{
-	char path[64], line[512];
-	int parent = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "r");
-	if (f == NULL)
-		return -1;
-	if (fgets(line, sizeof(line), f) != NULL && strrchr(line, ')') != NULL)
-		sscanf(strrchr(line, ')'), ") %*c %d", &parent);
-	fclose(f);
-	return parent;
-}
-
-/* Children of @pid, dead ones that nobody has waited for included */
-static size_t children_of(pid_t pid, pid_t child[CHILDREN_MAX])
-{
-	DIR *proc = opendir("/proc");
-	struct dirent *e;
-	size_t n = 0;
-
-	assert_non_null(proc);
-	while ((e = readdir(proc)) != NULL) {
-		pid_t p = atoi(e->d_name);
-
-		if (p > 0 && parent_of(p) == pid && n < CHILDREN_MAX)
-			child[n++] = p;
-	}
-	closedir(proc);
-	return n;
-}
 
 static void wait_children(const struct running *r, pid_t child[CHILDREN_MAX],
 			  size_t n)
@@ -435,7 +283,7 @@ static void run_clients(unsigned int cpus, uint64_t size, size_t clients)
 	struct running r;
 
 	setup(&r, cpus, size);
-	start(&r, 0);
+	start(&r, LOAD, 0);
 	wait_done(&r, 100 * clients);
 	wait_children(&r, child, clients);
 	for (size_t i = 0; i < clients; i++) {
@@ -470,7 +318,7 @@ static void test_too_many_clients(void **state)
 
 	(void)state;
 	setup(&r, 1, DBENCH_CLIENTS_MAX + 1);
-	start(&r, 0);
+	start(&r, LOAD, 0);
 	must_have_failed(&r, EINVAL, "1 to 1024 clients");
 	teardown(&r);
 }
@@ -483,7 +331,7 @@ static void test_each_client_works(void **state)
 
 	(void)state;
 	setup(&r, 1, 4);
-	start(&r, 0);
+	start(&r, LOAD, 0);
 	wait_done(&r, 400);
 	wait_children(&r, child, 4);
 	for (size_t only = 0; only < 4; only++) {
@@ -505,7 +353,7 @@ static void test_killed_client(void **state)
 		struct running r;
 
 		setup(&r, 1, 4);
-		start(&r, 0);
+		start(&r, LOAD, 0);
 		wait_done(&r, 100);
 		wait_children(&r, child, 4);
 		assert_int_equal(kill(child[victim], SIGKILL), 0);
@@ -524,7 +372,7 @@ static void test_clients_die_with_their_load(void **state)
 
 	(void)state;
 	setup(&r, 1, 6);
-	start(&r, 0);
+	start(&r, LOAD, 0);
 	wait_done(&r, 100);
 	wait_children(&r, child, 6);
 	assert_int_equal(kill(r.pid, SIGKILL), 0);
@@ -548,7 +396,7 @@ static void test_write_fails(void **state)
 
 	(void)state;
 	setup(&r, 1, 3);
-	start(&r, 20 << 10);
+	start(&r, LOAD, 20 << 10);
 	must_have_failed(&r, EFBIG, "of 3: write 'f");
 	teardown(&r);
 }
@@ -594,14 +442,16 @@ static void test_no_space(void **state)
 		_exit(ops->run(&r.args) == 0 ? 0 : 1);
 	}
 	status = wait_end(&r);
+	assert_true(WIFEXITED(status));
+	status = WEXITSTATUS(status);
 	if (status == 77) {
 		teardown(&r);
 		print_message("no tmpfs may be mounted here\n");
 		skip();
 	}
 	assert_int_equal(status, 1);
-	assert_int_equal(atomic_load(&r.args.shared->failed), ENOSPC);
-	assert_non_null(strstr(r.args.shared->message, strerror(ENOSPC)));
+	assert_int_equal(atomic_load(&r.shared->failed), ENOSPC);
+	assert_non_null(strstr(r.shared->message, strerror(ENOSPC)));
 	teardown(&r);
 }
 
@@ -612,7 +462,7 @@ static void test_no_directory(void **state)
 	(void)state;
 	setup(&r, 1, 2);
 	r.args.dir = "/nonexistent/place";
-	start(&r, 0);
+	start(&r, LOAD, 0);
 	must_have_failed(&r, ENOENT, "'/nonexistent/place/dbench_load'");
 	teardown(&r);
 }
@@ -625,7 +475,7 @@ static void test_directory_not_writable(void **state)
 	(void)state;
 	setup(&r, 1, 2);
 	r.args.dir = "/proc/self";
-	start(&r, 0);
+	start(&r, LOAD, 0);
 	must_have_failed(&r, ENOENT, "make directory '/proc/self/dbench_load'");
 	assert_int_equal(done(&r), 0);
 	teardown(&r);
@@ -653,7 +503,7 @@ int main(void)
 		cmocka_unit_test(test_directory_not_writable),
 	};
 
-	ops = load_find("dbench_load");
+	ops = load_find(LOAD);
 	if (ops == NULL)
 		return 1;
 	/* Orphans of a load become our children, so that we see them */
