@@ -14,31 +14,13 @@
 #include "images/tar_header.h"
 #include "results/base/cleanup.h"
 #include "tests/make_bundle.h"
+#include "tests/scratch_dir.h"
 
 #define MIB (1u << 20)
-
-static char *dir;
 
 static char *in_dir(const char *name)
 {
 	return xasprintf("%s/%s", dir, name);
-}
-
-static int make_dir(void **state)
-{
-	(void)state;
-	dir = scratch_dir();
-	return 0;
-}
-
-static int remove_dir(void **state)
-{
-	struct error err = { 0 };
-
-	(void)state;
-	must(remove_tree(dir, &err), &err);
-	free(dir);
-	return 0;
 }
 
 /* Bytes that do not compress, the same for the same seed. */
@@ -692,5 +674,5 @@ int main(void)
 		cmocka_unit_test(no_room),
 	};
 
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+	return cmocka_run_group_tests(tests, setup, teardown);
 }

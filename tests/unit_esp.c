@@ -17,30 +17,11 @@
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
 #include "results/base/proc.h"
+#include "tests/scratch_dir.h"
 
 #define MIB (1ull << 20)
 #define OFF (3 * MIB)
 #define EPOCH 1700000000u	/* 2023-11-14 22:13:20 UTC */
-
-static char *dir;
-
-static int setup(void **state)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	(void)state;
-	dir = xasprintf("%s/kontest-esp-XXXXXX", tmp ? tmp : "/tmp");
-	return mkdtemp(dir) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	int ret = remove_tree(dir, NULL);
-
-	(void)state;
-	free(dir);
-	return ret;
-}
 
 static void need_tools(void)
 {

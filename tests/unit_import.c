@@ -17,6 +17,7 @@
 #include "results/base/cleanup.h"
 #include "results/import.h"
 #include "tests/make_journal.h"
+#include "tests/dress.h"
 
 #define GOLDEN "tests/golden/"
 #define TITLES "Kernel     [runs]       Time    CPU%    Loads   LCPU%   Ratio\n"
@@ -92,20 +93,6 @@ static void prints(const char *text, const char *want, size_t quoted)
 	assert_int_equal(imp.quoted, quoted);
 	import_free(&imp);
 	buf_free(&b);
-}
-
-/* dress() - every line of @text between @before and @after */
-static char *dress(const char *text, const char *before, const char *after)
-{
-	struct buf b = { 0 };
-
-	while (*text) {
-		size_t len = strcspn(text, "\n");
-
-		buf_printf(&b, "%s%.*s%s\n", before, (int)len, text, after);
-		text += len + 1;
-	}
-	return b.data;
 }
 
 /* --- the 95 rows, byte for byte ------------------------------------------------ */

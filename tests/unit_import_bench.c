@@ -16,6 +16,7 @@
 #include "results/base/cleanup.h"
 #include "results/import.h"
 #include "tests/make_journal.h"
+#include "tests/dress.h"
 
 static void parse(const char *text, struct import *imp)
 {
@@ -51,20 +52,6 @@ static void refused(const char *text, const char *says)
 	assert_int_equal(imp.benches.n, 0);
 }
 
-/* quote() - every line behind @before; owned by the caller */
-static char *quote(const char *text, const char *before, const char *after)
-{
-	struct buf b = { 0 };
-
-	while (*text) {
-		size_t len = strcspn(text, "\n");
-
-		buf_printf(&b, "%s%.*s%s\n", before, (int)len, text, after);
-		text += len + 1;
-	}
-	return b.data;
-}
-
 static void goldens_come_back_to_the_byte(void **state)
 {
 	static const struct {
@@ -78,8 +65,8 @@ static void goldens_come_back_to_the_byte(void **state)
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		cleanup_free char *text = slurp(golden[i].path);
-		cleanup_free char *once = quote(text, ">", ""),
-			*twice = quote(text, "> > ", "  \r");
+		cleanup_free char *once = dress(text, ">", ""),
+			*twice = dress(text, "> > ", "  \r");
 		CLEANUP(buf_free) struct buf document = { 0 };
 		CLEANUP(import_free) struct import imp = { 0 };
 

@@ -9,25 +9,7 @@
 #include "results/base/cleanup.h"
 #include "results/base/proc.h"
 #include "tests/make_journal.h"
-
-static char *dir;
-
-static int make_dir(void **state)
-{
-	(void)state;
-	dir = scratch_dir();
-	return 0;
-}
-
-static int remove_dir(void **state)
-{
-	struct error err = { 0 };
-
-	(void)state;
-	must(remove_tree(dir, &err), &err);
-	free(dir);
-	return 0;
-}
+#include "tests/scratch_dir.h"
 
 /* A boot of kernel "k", its run as long as @wall_ns; its path is added. */
 static void boot(struct strings *paths, const char *name, int number, int64_t wall_ns,
@@ -177,5 +159,5 @@ int main(void)
 		cmocka_unit_test(kernel_without_a_boot),
 	};
 
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+	return cmocka_run_group_tests(tests, setup, teardown);
 }

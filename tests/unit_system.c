@@ -23,6 +23,7 @@
 #include "images/uki.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
+#include "tests/scratch_dir.h"
 
 #define MIB (1ull << 20)
 #define ROOT_BYTES (5 * MIB + 4096)
@@ -91,24 +92,6 @@ static void build(struct inputs *in, struct system_image *s)
 
 	if (system_build(&in->cache, &in->base, &in->kernel, &in->initrd, s, &err))
 		fail_msg("%s", err.text);
-}
-
-static int setup(void **state)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	(void)state;
-	dir = xasprintf("%s/kontest-system-XXXXXX", tmp ? tmp : "/tmp");
-	return mkdtemp(dir) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	int ret = remove_tree(dir, NULL);
-
-	(void)state;
-	free(dir);
-	return ret;
 }
 
 static void need_tools(void)

@@ -28,29 +28,10 @@
 #include "images/verify_parts.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
+#include "tests/scratch_dir.h"
 
 #define HEX64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define MIB (1ull << 20)
-
-static char *dir;
-
-static int setup(void **state)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	(void)state;
-	dir = xasprintf("%s/kontest-verify-XXXXXX", tmp ? tmp : "/tmp");
-	return mkdtemp(dir) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	int ret = remove_tree(dir, NULL);
-
-	(void)state;
-	free(dir);
-	return ret;
-}
 
 static void ok(int ret, const struct error *err)
 {
