@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,43 +70,16 @@ int loopback_up(struct fail *f)
 	return 0;
 }
 
-static void judge(struct run_result *r, const char *verdict, const char *fmt,
-		  ...) __attribute__((format(printf, 3, 4)));
-
-/* The first bad verdict stays: what came later is its consequence */
-static void judge(struct run_result *r, const char *verdict, const char *fmt,
-		  ...)
-{
-	va_list ap;
-
-	if (strcmp(r->verdict, "ok") != 0)
-		return;
-	r->verdict = verdict;
-	va_start(ap, fmt);
-	vsnprintf(r->message, sizeof(r->message), fmt, ap);
-	va_end(ap);
-}
-
 /* --- the window ----------------------------------------------------------- */
 
 static void read_group(const struct stage *s, struct counters *c, bool opening)
 {
-	const struct rusage *u = &s->child.usage;
-
-	if (s->g->cgroup2) {
-		cgroup_cpu(GROUP_JOB, c, C_JOB_USER, C_JOB_SYSTEM);
-		cgroup_io(GROUP_JOB, c, C_JOB_READ_BYTES);
-	} else if (opening) {
-		counters_set(c, C_JOB_USER, 0);
-		counters_set(c, C_JOB_SYSTEM, 0);
-	} else if (s->child.ended) {
-		counters_set(c, C_JOB_USER,
-			     (uint64_t)u->ru_utime.tv_sec * NS_PER_S +
-			     (uint64_t)u->ru_utime.tv_usec * 1000);
-		counters_set(c, C_JOB_SYSTEM,
-			     (uint64_t)u->ru_stime.tv_sec * NS_PER_S +
-			     (uint64_t)u->ru_stime.tv_usec * 1000);
+	if (!s->g->cgroup2) {
+		child_cpu(&s->child, opening, c, C_JOB_USER, C_JOB_SYSTEM);
+		return;
 	}
+	cgroup_cpu(GROUP_JOB, c, C_JOB_USER, C_JOB_SYSTEM);
+	cgroup_io(GROUP_JOB, c, C_JOB_READ_BYTES);
 }
 
 /* The time is read on the side of the benchmark: reading the rest lies outside */
@@ -131,8 +103,8 @@ static void judge_failure(const struct stage *s, struct run_result *r)
 {
 	int err = failed_errno(s);
 
-	judge(r, err == ENOSPC ? "no-space" : "job-failed", "%s",
-	      s->g->shared->bench.message);
+	run_judge(r, err == ENOSPC ? "no-space" : "job-failed", "%s",
+		  s->g->shared->bench.message);
 }
 
 /* Until it has ended, has failed, or @until_ns; Return: it has ended */
@@ -164,15 +136,15 @@ static void judge_end(struct stage *s, struct run_result *r,
 		      uint64_t oom_kills)
 {
 	if (oom_kills && !s->ops->survives_oom)
-		judge(r, "oom", "the kernel ran out of memory and killed a process");
+		run_judge(r, "oom", "the kernel ran out of memory and killed a process");
 	if (failed_errno(s))
 		judge_failure(s, r);
 	else if (!s->child.ended)
-		judge(r, "timed-out", "%s has not ended in %u s", s->ops->name,
-		      s->g->plan.run_timeout_s);
+		run_judge(r, "timed-out", "%s has not ended in %u s", s->ops->name,
+			  s->g->plan.run_timeout_s);
 	else if (r->exit != 0)
-		judge(r, "job-failed", "%s ended with status %d", s->ops->name,
-		      r->exit);
+		run_judge(r, "job-failed", "%s ended with status %d", s->ops->name,
+			  r->exit);
 }
 
 static int measure(struct stage *s, struct run_result *r, struct fail *f)
@@ -184,8 +156,8 @@ static int measure(struct stage *s, struct run_result *r, struct fail *f)
 	    !atomic_load(&s->args.shared->ready)) {
 		if (failed_errno(s))
 			judge_failure(s, r);
-		judge(r, "job-failed", "%s was not ready in %d s or ended before",
-		      s->ops->name, READY_S);
+		run_judge(r, "job-failed", "%s was not ready in %d s or ended before",
+			  s->ops->name, READY_S);
 		return child_kill(&s->child, &s->opts, f);
 	}
 	if (open_window(s, f) != 0)
@@ -326,7 +298,7 @@ int bench_one(struct guest *g, const struct bench_ops *ops, unsigned int number,
 	    write_start(g, ops, number, index, f) != 0)
 		return -1;
 	if (ops->work_disk && g->no_work_disk)
-		judge(result, "job-failed", "not run: no work disk");
+		run_judge(result, "job-failed", "not run: no work disk");
 	else if (do_bench(&s, result, f) != 0)
 		return -1;
 	if (empty_dir(BENCH_DIR, f) != 0)

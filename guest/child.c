@@ -224,6 +224,20 @@ int child_kill(struct child *c, const struct child_opts *o, struct fail *f)
 	return o->cgroup ? cgroup_kill(o->group, f) : 0;
 }
 
+static uint64_t timeval_ns(const struct timeval *t)
+{
+	return (uint64_t)t->tv_sec * NS_PER_S + (uint64_t)t->tv_usec * 1000;
+}
+
+void child_cpu(const struct child *c, bool opening, struct counters *out,
+	       enum counter user, enum counter system)
+{
+	if (!opening && !c->ended)
+		return;
+	counters_set(out, user, opening ? 0 : timeval_ns(&c->usage.ru_utime));
+	counters_set(out, system, opening ? 0 : timeval_ns(&c->usage.ru_stime));
+}
+
 int child_exit_code(const struct child *c)
 {
 	return WIFSIGNALED(c->status) ? 128 + WTERMSIG(c->status) :

@@ -65,6 +65,16 @@ int child_wait(struct child *const list[], uint64_t until_ns);
 /* child_kill() - SIGKILL to it and all in its group, and reap it */
 int child_kill(struct child *c, const struct child_opts *o, struct fail *f);
 
+/**
+ * child_cpu() - the CPU time of a child that has no group of its own
+ * @c: child
+ * @opening: it has not been let go: none
+ * @out: gets it; nothing while the child runs, as wait4() tells it at the end
+ * @user, @system: where to
+ */
+void child_cpu(const struct child *c, bool opening, struct counters *out,
+	       enum counter user, enum counter system);
+
 /* child_exit_code() - as a shell has it: 128 + signal */
 int child_exit_code(const struct child *c);
 

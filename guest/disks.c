@@ -133,9 +133,6 @@ static int describe(struct disk *d, const char *name, struct fail *f)
 	if (!read_u64(path, &sectors))
 		return fail_set(f, errno, "read '%s'", path);
 	d->bytes = sectors * 512;
-	snprintf(path, sizeof(path), "/sys/class/block/%s/dev", d->name);
-	if (read_text(path, d->number, sizeof(d->number)) <= 0)
-		return fail_set(f, errno, "read '%s'", path);
 	snprintf(path, sizeof(path), "/sys/class/block/%s/serial", d->name);
 	if (read_text(path, d->serial, sizeof(d->serial)) < 0) {
 		snprintf(path, sizeof(path), "/sys/class/block/%s/device/serial",

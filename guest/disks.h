@@ -25,7 +25,6 @@ enum disk_role {
  * @present: there is one
  * @path: device to open or mount, "/dev/pmem0p3"
  * @name: the whole disk that it is on, "pmem0"
- * @number: "MAJOR:MINOR" of the whole disk
  * @bytes: of the whole disk
  * @serial: serial number, "" when it has none
  * @driver: kernel driver, "" when unknown
@@ -34,7 +33,6 @@ struct disk {
 	bool present;
 	char path[80];
 	char name[64];
-	char number[32];
 	uint64_t bytes;
 	char serial[64];
 	char driver[64];

@@ -51,12 +51,7 @@ struct window {
 	bool samples_end;
 };
 
-static void judge(struct run_result *r, const char *verdict, const char *fmt,
-		  ...) __attribute__((format(printf, 3, 4)));
-
-/* The first bad verdict stays: what came later is its consequence */
-static void judge(struct run_result *r, const char *verdict, const char *fmt,
-		  ...)
+void run_judge(struct run_result *r, const char *verdict, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -123,8 +118,8 @@ static void judge_failure(const struct window *w, struct run_result *r, int err)
 {
 	const struct load_shared *s = &w->g->shared->load;
 
-	judge(r, err == ENOSPC ? "no-space" : "load-failed", "%s: %s",
-	      w->run->load->name, s->message[0] ? s->message : strerror(err));
+	run_judge(r, err == ENOSPC ? "no-space" : "load-failed", "%s: %s",
+		  w->run->load->name, s->message[0] ? s->message : strerror(err));
 }
 
 /* Has the load failed, or ended before it was told to? */
@@ -141,12 +136,12 @@ static void check_load(struct window *w, struct run_result *r)
 	err = err ? err : failed_errno(w);
 	/* A load that lost one of its processes to it calls that a failure */
 	if ((err || w->load_child.ended) && oom_kills() > w->oom_kills)
-		judge(r, "oom", "the kernel ran out of memory and killed the load");
+		run_judge(r, "oom", "the kernel ran out of memory and killed the load");
 	else if (err)
 		judge_failure(w, r, err);
 	else if (w->load_child.ended)
-		judge(r, "load-failed", "%s ended by itself, status %d",
-		      w->run->load->name, child_exit_code(&w->load_child));
+		run_judge(r, "load-failed", "%s ended by itself, status %d",
+			  w->run->load->name, child_exit_code(&w->load_child));
 }
 
 static unsigned int proof_s(const struct load_ops *load,
@@ -170,8 +165,8 @@ static void wait_for_proof(struct window *w, struct run_result *r)
 		if (!is_ok(r) || (works && ran >= lead_ns))
 			return;
 		if (!works && ran >= limit_s * NS_PER_S) {
-			judge(r, "load-failed", "%s has done nothing in %u s",
-			      w->run->load->name, limit_s);
+			run_judge(r, "load-failed", "%s has done nothing in %u s",
+				  w->run->load->name, limit_s);
 			return;
 		}
 		sleep_ms(PROOF_STEP_MS);
@@ -207,11 +202,11 @@ static int prepare_load(struct window *w, struct run_result *r, struct fail *f)
 	if (failed_errno(w))
 		judge_failure(w, r, failed_errno(w));
 	else if (!ended)
-		judge(r, "load-failed", "%s is not prepared in %d s",
-		      w->run->load->name, LOAD_PREPARE_S);
+		run_judge(r, "load-failed", "%s is not prepared in %d s",
+			  w->run->load->name, LOAD_PREPARE_S);
 	else if (child_exit_code(&c) != 0)
-		judge(r, "load-failed", "%s: its preparation ended with status %d",
-		      w->run->load->name, child_exit_code(&c));
+		run_judge(r, "load-failed", "%s: its preparation ended with status %d",
+			  w->run->load->name, child_exit_code(&c));
 	return 0;
 }
 
@@ -250,24 +245,11 @@ static int stop_load(struct window *w, struct run_result *r, struct fail *f)
 
 /* --- the window ----------------------------------------------------------- */
 
-static uint64_t timeval_ns(const struct timeval *t)
-{
-	return (uint64_t)t->tv_sec * NS_PER_S + (uint64_t)t->tv_usec * 1000;
-}
-
-/* wait4() tells the job's CPU time once it has ended; that of a load that goes
- * on cannot be told, unless none runs */
+/* The CPU time of a load that goes on cannot be told, unless none runs */
 static void read_processes(const struct window *w, struct counters *c,
 			   bool opening)
 {
-	const struct child *job = &w->job.child;
-
-	if (opening || job->ended) {
-		counters_set(c, C_JOB_USER, opening ? 0 :
-			     timeval_ns(&job->usage.ru_utime));
-		counters_set(c, C_JOB_SYSTEM, opening ? 0 :
-			     timeval_ns(&job->usage.ru_stime));
-	}
+	child_cpu(&w->job.child, opening, c, C_JOB_USER, C_JOB_SYSTEM);
 	if (!w->run->load->run) {
 		counters_set(c, C_LOAD_USER, 0);
 		counters_set(c, C_LOAD_SYSTEM, 0);
@@ -347,8 +329,8 @@ static int wait_for_job(struct window *w, struct run_result *r, struct fail *f)
 			return 0;
 		}
 		if (now_ns() >= end) {
-			judge(r, "timed-out", "the job has not ended in %u s",
-			      w->g->plan.run_timeout_s);
+			run_judge(r, "timed-out", "the job has not ended in %u s",
+				  w->g->plan.run_timeout_s);
 			return 0;
 		}
 		if (write_sample(w, r, f) != 0)
@@ -376,7 +358,7 @@ static int measure(struct window *w, struct run_result *r, struct fail *f)
 	if (job_kill(&w->job, f) != 0)
 		return -1;
 	if (after.value[C_OOM_KILL] > w->oom_kills)
-		judge(r, "oom", "the kernel ran out of memory and killed a process");
+		run_judge(r, "oom", "the kernel ran out of memory and killed a process");
 	check_load(w, r);
 	return 0;
 }
@@ -429,9 +411,9 @@ static void judge_job(struct window *w, struct run_result *r)
 	if (r->exit <= 0)
 		return;
 	job_last_line(last, sizeof(last));
-	judge(r, job_said_no_space() ? "no-space" : "job-failed",
-	      "the job's exit status is %d: %s", r->exit,
-	      last[0] ? last : w->run->job->name);
+	run_judge(r, job_said_no_space() ? "no-space" : "job-failed",
+		  "the job's exit status is %d: %s", r->exit,
+		  last[0] ? last : w->run->job->name);
 }
 
 static int flush(struct window *w, struct fail *f)
@@ -447,7 +429,7 @@ static int do_run(struct window *w, struct run_result *r, struct fail *f)
 	struct fail why;
 
 	if (job_prepare(&w->job, &why) != 0) {
-		judge(r, "job-failed", "prepare: %s", why.text);
+		run_judge(r, "job-failed", "prepare: %s", why.text);
 		return 0;
 	}
 	if (prepare_load(w, r, f) != 0)
@@ -488,9 +470,9 @@ int run_one(struct guest *g, const struct run *run, struct run_result *result,
 	result->per_load = run->load->per_load(&w.args);
 	result->size = run->load->size ? run->load->size(&w.args) : 0;
 	if (run->load->work_disk && g->no_work_disk)
-		judge(result, "load-failed", "not run: no work disk");
+		run_judge(result, "load-failed", "not run: no work disk");
 	else if (run->load->other_disk && !g->disks[DISK_OTHER].present)
-		judge(result, "load-failed", "not run: no other disk");
+		run_judge(result, "load-failed", "not run: no other disk");
 	else if (do_run(&w, result, f) != 0)
 		return -1;
 	if (result->exit > 0 && job_log(g->journal, f) != 0)

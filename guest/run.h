@@ -38,6 +38,14 @@ struct run_result {
 };
 
 /**
+ * run_judge() - a verdict, and why
+ * @r: keeps the first that is not "ok": what came later is its consequence
+ * @verdict: of journal.h, not "ok"
+ */
+void run_judge(struct run_result *r, const char *verdict, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/**
  * run_one() - do it, with a RUN_START and a RUN_END record
  * @g: the boot
  * @run: which

@@ -171,7 +171,6 @@ static int add_partition(int nbd, const char *disk, int number,
 	struct blkpg_ioctl_arg arg = {
 		.op = BLKPG_ADD_PARTITION, .datalen = sizeof(p), .data = &p,
 	};
-	char path[128];
 
 	if (ioctl(nbd, BLKPG, &arg) != 0)
 		return fail_set(f, errno, "add partition %d to '%s'", number,
@@ -179,9 +178,6 @@ static int add_partition(int nbd, const char *disk, int number,
 	snprintf(d->path, sizeof(d->path), "/dev/%sp%d", disk, number);
 	snprintf(d->name, sizeof(d->name), "%s", disk);
 	snprintf(d->driver, sizeof(d->driver), "nbd");
-	snprintf(path, sizeof(path), "/sys/class/block/%s/dev", disk);
-	if (read_text(path, d->number, sizeof(d->number)) <= 0)
-		return fail_set(f, errno, "read '%s'", path);
 	return wait_for_node(d->path, f);
 }
 
