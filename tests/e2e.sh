@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# e2e.sh - sourced by end-to-end tests: a `kontest run` in the background
+# e2e.sh - sourced by end-to-end tests: a `kontest run` in the background, or two
 
 run_pid= run_id= run_status=
 
@@ -63,4 +63,41 @@ no_process_left() {
 		sleep 0.5
 	done
 	fail "still there: $(ps -o pid,args -p $(qemu_pids))"
+}
+
+# run_into NAME ARGS... - `kontest run ARGS...` into a store of its own; its table is
+# $tmp/NAME.table, its JSON report $tmp/NAME.json
+run_into() {
+	local name=$1
+	shift
+	export XDG_DATA_HOME="$tmp/data-$name"
+	"$KONTEST" run "$@" >"$tmp/$name.table" 2>"$tmp/$name.err" &&
+	"$KONTEST" report --format json >"$tmp/$name.json"
+}
+
+# twice LINES ARGS... - run_into first and second at the same time, so that the VMs
+# keep each other waiting, and hold them to be the same to the byte but for what is the
+# host's; more than LINES of the report must be left without that
+twice() {
+	local lines=$1 first_pid status=0 name
+	shift
+	run_into first "$@" &
+	first_pid=$!
+	eval "stop_first() { kill $first_pid 2>/dev/null || :; }"
+	cleanup_fn stop_first
+	run_into second "$@" || status=$?
+	wait $first_pid || fail "$(cat "$tmp/first.err" "$tmp/first.table")"
+	[ $status = 0 ] || fail "$(cat "$tmp/second.err" "$tmp/second.table")"
+	for name in first second; do
+		python3 -c '
+import json, sys
+def strip(o):
+    if isinstance(o, dict):
+        return {k: strip(v) for k, v in o.items() if k != "host"}
+    return [strip(v) for v in o] if isinstance(o, list) else o
+print(json.dumps(strip(json.load(sys.stdin)), indent=1))' <"$tmp/$name.json" >"$tmp/$name.txt"
+	done
+	[ "$(wc -l <"$tmp/first.txt")" -gt "$lines" ] || fail "too little left: $(cat "$tmp/first.txt")"
+	diff -u "$tmp/first.txt" "$tmp/second.txt" || fail "the two runs differ"
+	diff -u "$tmp/first.table" "$tmp/second.table" || fail "the two tables differ"
 }
