@@ -209,7 +209,7 @@ static int begin(struct guest *g, const struct job_ops **job, struct fail *f)
 	    protect(g, f) != 0)
 		return -1;
 	guest_deadline(g, RECEIPT_S, "receipt");
-	if (receipt_write(g->journal, g->disks, g->cgroup2, f) != 0)
+	if (receipt_write(g->journal, g->disks, g->cgroup2, &g->knobs, f) != 0)
 		return -1;
 	if (g->notes[0] && jw_log(g->journal, f, "%s", g->notes) != 0)
 		return -1;
@@ -227,6 +227,10 @@ int driver_main(struct guest *g, const char **verdict, struct fail *f)
 
 	if (begin(g, &job, f) != 0)
 		return -1;
+	if (knobs_failed(&g->knobs, f)) {
+		*verdict = "profile-mismatch";
+		return -1;
+	}
 	rows = calloc(g->plan.nruns + 1, sizeof(*rows));
 	if (!rows || uname(&u) != 0) {
 		free(rows);

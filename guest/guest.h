@@ -10,6 +10,7 @@
 
 #include "guest/disks.h"
 #include "guest/journal_write.h"
+#include "guest/knob.h"
 #include "guest/plan.h"
 #include "guest/spindle.h"
 #include "loads/bench.h"
@@ -41,6 +42,7 @@ struct guest_shared {
  * @cgroup2: job and load run in groups of cgroup v2
  * @standalone: no results disk: the table on the console is the result
  * @no_work_disk: /work is a tmpfs
+ * @knobs: what became of the plan's knobs
  * @notes: for a LOG record: what else is worth to know, lines
  */
 struct guest {
@@ -52,6 +54,7 @@ struct guest {
 	bool cgroup2;
 	bool standalone;
 	bool no_work_disk;
+	struct knobs knobs;
 	char notes[4096];
 };
 

@@ -244,6 +244,7 @@ static int set_up(struct guest *g, struct fail *f)
 	if (note.text[0])
 		guest_note(g, "%s", note.text);
 	count_io(g);
+	knobs_apply("", &g->plan, g->disks, &g->knobs);
 	return 0;
 }
 

@@ -225,6 +225,27 @@ static int add_setting(struct plan *p, const struct line *l, struct fail *f)
 	return 0;
 }
 
+/* "knob=TARGET=VALUE", or "knob=TARGET" of one that is only read */
+static int add_knob(struct plan *p, const struct line *l, struct fail *f)
+{
+	const char *eq = strchrnul(l->value, '=');
+	const char *value = *eq ? eq + 1 : eq;
+	struct plan_knob *k;
+
+	if (p->nknobs == PLAN_KNOBS_MAX)
+		return fail_set(f, 0, "plan line %u: more than %d knobs",
+				l->number, PLAN_KNOBS_MAX);
+	if (eq == l->value || eq - l->value >= PLAN_KNOB_MAX ||
+	    strlen(value) >= PLAN_KNOB_MAX || (*eq && !*value))
+		return bad_value(l, "TARGET=VALUE", f);
+	k = &p->knobs[p->nknobs++];
+	snprintf(k->target, sizeof(k->target), "%.*s", (int)(eq - l->value),
+		 l->value);
+	snprintf(k->value, sizeof(k->value), "%s", value);
+	k->set = *eq != '\0';
+	return 0;
+}
+
 static int add_size(struct plan *p, const struct line *l, struct fail *f)
 {
 	const char *load = l->key + strlen("size.");
@@ -260,6 +281,8 @@ static int take_line(struct plan *p, const struct line *l, bool seen[],
 		return add_run(p, l, true, f);
 	if (strncmp(l->key, "bench.", 6) == 0)
 		return add_setting(p, l, f);
+	if (strcmp(l->key, "knob") == 0)
+		return add_knob(p, l, f);
 	if (strncmp(l->key, "size.", 5) == 0)
 		return add_size(p, l, f);
 	for (int k = 0; k < KEY_COUNT; k++) {

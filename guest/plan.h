@@ -14,6 +14,8 @@
 
 #define PLAN_NAME_MAX 64
 #define PLAN_LINE_MAX 2048
+#define PLAN_KNOB_MAX 256
+#define PLAN_KNOBS_MAX 4
 
 /**
  * struct plan_spindle - how long a modelled disk takes (guest/disk_model.h)
@@ -24,6 +26,14 @@
  */
 struct plan_spindle {
 	uint64_t rbps, wbps, seek_us, settle_us, rotation_us;
+};
+
+/* struct plan_knob - what is set before the runs (guest/knob.h); with @set false
+ * it is read only */
+struct plan_knob {
+	char target[PLAN_KNOB_MAX];
+	char value[PLAN_KNOB_MAX];
+	bool set;
 };
 
 /* struct plan_size - size of a load, in its own unit */
@@ -54,6 +64,8 @@ struct plan {
 	unsigned int run_timeout_s;
 	unsigned int sample_ms;
 	struct plan_spindle main_spindle, other_spindle;
+	struct plan_knob knobs[PLAN_KNOBS_MAX];
+	size_t nknobs;
 	struct plan_size *sizes;
 	size_t nsizes;
 	char (*runs)[PLAN_NAME_MAX];

@@ -172,7 +172,7 @@ static void write_disks(struct jsonw *w, const struct disk disks[])
 }
 
 int receipt_write(struct jw *j, const struct disk disks[DISK_ROLES],
-		  bool cgroup2, struct fail *f)
+		  bool cgroup2, const struct knobs *knobs, struct fail *f)
 {
 	static char payload[JOURNAL_PAYLOAD_MAX];
 	struct utsname u;
@@ -195,6 +195,7 @@ int receipt_write(struct jw *j, const struct disk disks[DISK_ROLES],
 	write_compiler(&w);
 	write_mitigations(&w);
 	write_disks(&w, disks);
+	knobs_write(&w, knobs);
 	jsonw_close(&w, '}');
 	if (!jsonw_ok(&w))
 		return fail_set(f, 0, "the receipt is too long");

@@ -57,6 +57,7 @@ int check_format(const char *format, struct error *err);
 /* KERNEL_SPEC_HELP - what --kernel takes, for several help texts */
 #define KERNEL_SPEC_HELP \
 "A kernel is LABEL=IMAGE or IMAGE, and IMAGE one of:\n" \
+"  built:LABEL     what kontest kernel build made\n" \
 "  debian:PACKAGE  a Debian package or meta-package, through the host's apt\n" \
 "  FILE.deb        a Debian kernel package, one of make bindeb-pkg too\n" \
 "  FILE.tar[.*]    what make tar-pkg makes\n" \

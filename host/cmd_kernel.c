@@ -2,8 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/built.h"
 #include "host/cmd.h"
+#include "host/cmd_kernel_build.h"
 #include "images/kernel.h"
+#include "results/base/cleanup.h"
 
 enum { OPT_MODULES = 256, OPT_CONFIG, OPT_HELP };
 
@@ -54,9 +57,10 @@ static int check(const struct cache *c, const char *spec,
 		 const struct kernel_opts *o, struct error *err)
 {
 	struct kernel k = { 0 };
+	cleanup_free char *image = built_find(spec, err);
 	bool bootable = false;
 
-	if (kernel_resolve(c, spec, o, &k, err) < 0)
+	if (!image || kernel_resolve(c, image, o, &k, err) < 0)
 		return cmd_fail(err);
 	printf("label: %s\nkind: %s\nrelease: %s\nsha256: %s\n", k.label, k.kind,
 	       k.release, k.digest);
@@ -75,6 +79,10 @@ static int run(int argc, char **argv)
 	struct error err = { 0 };
 	int opt, status;
 
+	if (argc > 1 && !strcmp(argv[1], "build"))
+		return kernel_build_main(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "list"))
+		return kernel_list_main(argc - 1, argv + 1);
 	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (opt) {
 		case OPT_MODULES:
@@ -90,7 +98,7 @@ static int run(int argc, char **argv)
 		}
 	}
 	if (argc - optind != 2 || strcmp(argv[optind], "check"))
-		return cmd_usage(&cmd_kernel, "say `kontest kernel check IMAGE`");
+		return cmd_usage(&cmd_kernel, "say `kontest kernel check IMAGE`, `kontest kernel build ...` or `kontest kernel list`");
 	if (open_cache(&c, &err) < 0)
 		return cmd_fail(&err);
 	status = check(&c, argv[optind + 1], &o, &err);
@@ -100,13 +108,16 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_kernel = {
 	.name = "kernel",
-	.args = "check IMAGE [OPTION...]",
-	.summary = "say what a kernel is and whether it can be tested, without a boot",
+	.args = "check IMAGE [OPTION...] | build OPTION... | list",
+	.summary = "say what a kernel is and whether it can be tested; build one",
 	.help =
+"kernel check\n"
 "  --modules DIR  modules of a bzImage or vmlinux\n"
 "  --config FILE  configuration of a bzImage or vmlinux\n\n"
 "Missing features are named by their CONFIG_ options. Exit status 2 when the\n"
 "kernel can boot in no mode.\n\n"
+KERNEL_BUILD_HELP
+"kernel list: what was built, a line each\n\n"
 KERNEL_SPEC_HELP,
 	.run = run,
 };

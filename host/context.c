@@ -57,6 +57,10 @@ char *guest_plan(const struct experiment *e, const struct planned_boot *b)
 		add_spindle(&out, "main", &m->work);
 		add_spindle(&out, "other", &m->other);
 	}
+	if (e->n_candidates && e->candidates[b->kernel].point)
+		point_lines(&p->tunables, e->candidates[b->kernel].point - 1, &out);
+	else
+		baseline_lines(&p->tunables, &out);
 	for (size_t i = 0; i < p->loads.n; i++)
 		if (p->loads.v[i].runs && p->loads.v[i].size)
 			buf_printf(&out, "size.%s=%llu\n", p->loads.v[i].name,
@@ -208,6 +212,9 @@ char *boot_context(const struct experiment *e, const struct planned_boot *b)
 		"spec", k->spec, "release", k->release, "package", k->package,
 		"version", k->package_version,
 		"digest", k->digest, "order", (int)b->kernel));
+	if (c->point)
+		json_object_set_new(json_object_get(o, "kernel"), "tunables",
+				    point_json(&e->plan->tunables, c->point - 1));
 	json_object_set_new(o, "profile", json_pack(
 		"{s:s, s:s, s:s, s:i, s:I}", "name", m->name, "digest",
 		m->digest, "text", m->text, "cpus", (int)m->cpus, "memory",

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "host/built.h"
 #include "host/bus.h"
 #include "loads/load.h"
 #include "results/base/cleanup.h"
@@ -98,14 +99,22 @@ static int build_candidate(struct experiment *e, struct candidate *c,
 		.config = k->config,
 	};
 	CLEANUP(strings_clear) struct strings notes = { 0 };
+	cleanup_free char *image = built_find(k->image, err);
+	cleanup_free char *sweep_note = NULL;
 	bool exact = e->accel == ACCEL_EXACT;
 	unsigned int needs = (exact ? KERNEL_EXACT : 0) |
 		(plan_bench_network(&e->plan->bench) ? KERNEL_INET : 0);
 
-	if (kernel_resolve(e->cache, k->image, &opts, &c->kernel, err) < 0)
+	if (!image || kernel_resolve(e->cache, image, &opts, &c->kernel, err) < 0)
 		return -1;
+	/* Where it lies is the user's own affair. */
+	free(c->kernel.spec);
+	c->kernel.spec = xstrdup(k->image);
 	if (kernel_preflight(&c->kernel, needs, &notes, err) < 0)
 		return -1;
+	sweep_note = tunables_note(&e->plan->tunables, &c->kernel);
+	if (sweep_note)
+		strings_add(&notes, steal_ptr(sweep_note));
 	for (size_t i = 0; i < notes.n; i++)
 		fprintf(stderr, "kontest: note: kernel %s: %s\n",
 			c->kernel.label, notes.v[i]);
@@ -122,24 +131,45 @@ static int build_candidate(struct experiment *e, struct candidate *c,
 			    &c->system, err);
 }
 
+/* The points of a kernel, behind its baseline @c */
+static void add_points(const struct experiment *e, struct candidate *c)
+{
+	const struct tunables *t = &e->plan->tunables;
+
+	for (size_t p = 0; p < plan_points(t); p++) {
+		cleanup_free char *more = point_cmdline(t, p);
+		struct candidate *point = &c[p + 1];
+
+		*point = *c;
+		point->point = p + 1;
+		point->kernel.label = point_label(t, p, c->kernel.label);
+		point->cmdline = xasprintf("%s%s%s", c->cmdline, *more ? " " : "",
+					   more);
+	}
+}
+
 static int build_candidates(struct experiment *e, const char *guest,
 			    struct error *err)
 {
 	const struct plan_kernels *kernels = &e->plan->kernels;
+	size_t each = 1 + plan_points(&e->plan->tunables);
 
-	e->candidates = xcalloc(kernels->n, sizeof(*e->candidates));
+	e->candidates = xcalloc(kernels->n * each, sizeof(*e->candidates));
 	for (size_t i = 0; i < kernels->n; i++) {
-		struct candidate *c = &e->candidates[i];
+		struct candidate *c = &e->candidates[i * each];
 
-		e->n_candidates = i + 1;
+		e->n_candidates++;
 		if (build_candidate(e, c, &kernels->v[i], guest, err) < 0)
 			return -1;
-		for (size_t j = 0; j < i; j++)
-			if (!strcmp(e->candidates[j].kernel.label, c->kernel.label))
-				return error_set(err, 0, "kernels '%s' and '%s' are both labelled '%s': give them labels, with --kernel LABEL=IMAGE or [kernel LABEL]",
-						 kernels->v[j].image,
-						 kernels->v[i].image,
-						 c->kernel.label);
+		add_points(e, c);
+		e->n_candidates += each - 1;
+		for (size_t j = 0; j < i * each; j++)
+			for (size_t p = 0; p < each; p++)
+				if (!strcmp(e->candidates[j].kernel.label, c[p].kernel.label))
+					return error_set(err, 0, "kernels '%s' and '%s' are both labelled '%s': give them labels, with --kernel LABEL=IMAGE or [kernel LABEL]",
+							 kernels->v[j / each].image,
+							 kernels->v[i].image,
+							 c[p].kernel.label);
 	}
 	return 0;
 }
@@ -270,6 +300,11 @@ void experiment_free(struct experiment *e)
 	for (size_t i = 0; i < e->boots.n; i++)
 		free(e->boots.v[i].guest_plan);
 	for (size_t i = 0; i < e->n_candidates; i++) {
+		if (e->candidates[i].point) {
+			free(e->candidates[i].kernel.label);
+			free(e->candidates[i].cmdline);
+			continue;
+		}
 		kernel_free(&e->candidates[i].kernel);
 		initramfs_free(&e->candidates[i].initramfs);
 		system_image_free(&e->candidates[i].system);

@@ -12,8 +12,15 @@
 #include "images/kernel.h"
 #include "images/system.h"
 
-/* struct candidate - a kernel of the plan and what was built of it */
+/**
+ * struct candidate - a kernel of the plan and what was built of it
+ * @point: of a sweep, from 1; 0: the baseline, or no sweep
+ *
+ * The points of a kernel share all but label and command line with its baseline,
+ * which owns it.
+ */
 struct candidate {
+	size_t point;
 	struct kernel kernel;
 	struct initramfs initramfs;
 	struct system_image system;

@@ -41,6 +41,7 @@ void plan_free(struct plan *p)
 		free(k->cmdline);
 	}
 	plan_kernels_free(&p->kernels);
+	plan_tunables_free(&p->tunables);
 	for (size_t i = 0; i < p->loads.n; i++)
 		free(p->loads.v[i].name);
 	plan_loads_free(&p->loads);
@@ -339,11 +340,13 @@ static int plan_line(void *data, const char *section, const char *key,
 		return size_key(p, key, value, err);
 	if (!strcmp(section, "job"))
 		return job_key(p, key, value, err);
+	if (str_starts(section, "tunable ") && section[8])
+		return plan_tunable_key(&p->tunables, section + 8, key, value, err);
 	if (str_starts(section, "kernel ") && section[7])
 		return kernel_key(p, section + 7, key, value, err);
 	if (bench_find(section))
 		return plan_bench_key(&p->bench, section, key, value, err);
-	return error_set(err, 0, "unknown section [%s]: there are [plan], [job], [size], [tiobench], [chat], [qsbench] and [kernel LABEL]",
+	return error_set(err, 0, "unknown section [%s]: there are [plan], [job], [size], [tiobench], [chat], [qsbench], [tunable NAME] and [kernel LABEL]",
 			 section);
 }
 
@@ -442,6 +445,7 @@ static void write_text(struct plan *p)
 		if (k->cmdline)
 			buf_printf(&b, "cmdline = %s\n", k->cmdline);
 	}
+	plan_tunables_text(&p->tunables, &b);
 	replace(&p->text, b.data);
 	sha256_of(p->text, strlen(p->text), p->digest);
 }
@@ -465,6 +469,11 @@ static int check_texts(const struct plan *p, struct error *err)
 {
 	if (check_printable("the plan's name", p->name, err))
 		return -1;
+	for (size_t i = 0; i < p->tunables.n; i++)
+		for (size_t k = 0; k < p->tunables.v[i].values.n; k++)
+			if (check_printable("a tunable's value",
+					    p->tunables.v[i].values.v[k], err))
+				return -1;
 	for (size_t i = 0; i < p->kernels.n; i++) {
 		const struct plan_kernel *k = &p->kernels.v[i];
 
@@ -490,7 +499,7 @@ int plan_finish(struct plan *p, struct error *err)
 					 p->kernels.v[i].label);
 		trim_cmdline(&p->kernels.v[i]);
 	}
-	if (check_texts(p, err))
+	if (plan_tunables_finish(&p->tunables, err) < 0 || check_texts(p, err))
 		return -1;
 	if (plan_job(p, err) < 0 || check_job(p, err) < 0)
 		return -1;

@@ -34,6 +34,10 @@
  *	config = /boot/config-6.1.0
  *	cmdline = preempt=none
  *
+ *	[tunable NAME]		; a sweep; see plan_tunable.h
+ *	knob = sched/base_slice_ns
+ *	values = 3000000, 10000000
+ *
  * "quick" stands for the newest quick-N, "linux" for the newest linux-N;
  * "linux:kernel/sched/" is a target of it. Unknown sections and keys are errors,
  * and so is a key given twice (images/ini_file.h). Blanks around a kernel's
@@ -43,6 +47,7 @@
 #define KONTEST_PLAN_H
 
 #include "host/plan_bench.h"
+#include "host/plan_tunable.h"
 #include "images/profile.h"
 #include "results/base/text.h"
 
@@ -94,6 +99,7 @@ struct plan {
 	unsigned int sample_ms;
 	struct plan_kernels kernels;
 	struct plan_bench bench;
+	struct tunables tunables;
 	char *text;
 	char digest[SHA256_HEX];
 };

@@ -68,7 +68,10 @@ struct journal_super {
  *	 "clocksource":STR,"cgroup":2,"psi":BOOL,"compiler":STR,
  *	 "mitigations":{NAME:STR},
  *	 "disks":[{"role":"system|work|swap|other|results","name":"pmem0",
- *	           "bytes":N,"serial":STR,"driver":STR}]}
+ *	           "bytes":N,"serial":STR,"driver":STR}],
+ *	 "knobs":[{"knob":STR,"path":STR,"wanted":STR,"before":STR,"after":STR,
+ *	           "took":BOOL}]}	of a sweep; of its baseline without
+ *					"wanted", "after" and "took"
  * HEARTBEAT	{} at least every 5 s of guest time while anything runs
  * RUN_START	{"run":1,"load":"io_load","index":1}
  *	run counts from 1 over the boot, index from 1 within the load
@@ -162,6 +165,10 @@ struct journal_record {
  *				long the disk with system, work and swap takes
  *				(elsewhere libvirt slows the disks)
  *	spindle.other=...	the same of the second disk
+ *	knob=/proc/sys/vm/swappiness=10	set before the runs and read back; also
+ *				queue/NAME=VALUE of the disks work and other,
+ *				boot:NAME=VALUE, which the command line has, and
+ *				knob=TARGET of one that is read alone
  *	size.io_load=268435456	bytes: the size of a load, by the load's name
  *	bench.tiobench.threads=1,2,4,8	every setting of each benchmark that is
  *				run, by its name

@@ -68,6 +68,28 @@ static void put_bench_row(struct buf *b, const json_t *row,
 	}
 }
 
+/* "sched/base_slice_ns=3000000;boot:preempt=full" of a sweep's point */
+static void put_tunables(struct buf *b, const struct boot_record *boot)
+{
+	const json_t *list = json_object_get(json_object_get(boot->context,
+							     "kernel"),
+					     "tunables");
+	CLEANUP(buf_free) struct buf text = { 0 };
+	const json_t *t;
+	size_t i;
+
+	buf_adds(&text, "");
+	json_array_foreach(list, i, t) {
+		const char *knob = json_string_value(json_object_get(t, "knob"));
+		const char *value = json_string_value(json_object_get(t, "value"));
+
+		buf_printf(&text, "%s%s=%s", i ? ";" : "", knob ? knob : "?",
+			   value ? value : "?");
+	}
+	buf_adds(b, ",");
+	put_field(b, text.data);
+}
+
 static void put_run(struct buf *b, const struct boot_record *boot,
 		    const struct run_record *r, bool beside, const json_t *row,
 		    const struct strings *members)
@@ -82,6 +104,7 @@ static void put_run(struct buf *b, const struct boot_record *boot,
 		   r->started ? verdict_name(r->verdict) : "not-started",
 		   run_good(boot, r));
 	put_field(b, r->message ? r->message : "");
+	put_tunables(b, boot);
 	for (int f = 0; f < FIG_COUNT; f++) {
 		buf_adds(b, ",");
 		if (r->fig[f] != FIGURE_NONE)
@@ -123,7 +146,7 @@ static void put_foreign(struct buf *b, const struct import *imp,
 	put_field(b, row->label);
 	buf_adds(b, ",,,,,");
 	put_field(b, t->load);
-	buf_adds(b, ",,,,,");
+	buf_adds(b, ",,,,,,");
 	for (int f = 0; f < FIG_COUNT; f++)
 		buf_adds(b, ",");
 	buf_adds(b, ",import,");
@@ -156,7 +179,7 @@ void render_csv(const struct report *r, struct buf *b)
 	CLEANUP(strings_clear) struct strings members = { 0 };
 
 	bench_members(r, &members);
-	buf_adds(b, "run_id,kernel,boot,boot_index,boot_id,boot_verdict,load,run,run_number,verdict,good,message");
+	buf_adds(b, "run_id,kernel,boot,boot_index,boot_id,boot_verdict,load,run,run_number,verdict,good,message,tunables");
 	for (int f = 0; f < FIG_COUNT; f++) {
 		const char *group = figure_group((enum run_figure)f);
 
