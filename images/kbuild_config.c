@@ -61,17 +61,9 @@ void kbuild_set_text(const char *set, struct buf *out)
 		buf_printf(out, PREFIX "%s=%s\n", name, value);
 }
 
-/* What kconfig_get() says of a string has no quotes. */
 static bool same(const char *wanted, const char *got)
 {
-	size_t len = strlen(wanted);
-
-	if (!got)
-		return !strcmp(wanted, "n");
-	if (*wanted != '"')
-		return !strcmp(wanted, got);
-	return len >= 2 && strlen(got) == len - 2 &&
-	       !strncmp(wanted + 1, got, len - 2);
+	return got ? !strcmp(wanted, got) : !strcmp(wanted, "n");
 }
 
 /* Is this line the head of @name's entry: "config NAME" or "menuconfig NAME"? */
