@@ -212,9 +212,9 @@ char *boot_context(const struct experiment *e, const struct planned_boot *b)
 		"spec", k->spec, "release", k->release, "package", k->package,
 		"version", k->package_version,
 		"digest", k->digest, "order", (int)b->kernel));
-	if (c->point)
-		json_object_set_new(json_object_get(o, "kernel"), "tunables",
-				    point_json(&e->plan->tunables, c->point - 1));
+	if (c->tunables)
+		json_object_set(json_object_get(o, "kernel"), "tunables",
+				c->tunables);
 	json_object_set_new(o, "profile", json_pack(
 		"{s:s, s:s, s:s, s:i, s:I}", "name", m->name, "digest",
 		m->digest, "text", m->text, "cpus", (int)m->cpus, "memory",

@@ -142,6 +142,7 @@ static void add_points(const struct experiment *e, struct candidate *c)
 
 		*point = *c;
 		point->point = p + 1;
+		point->tunables = point_json(t, p);
 		point->kernel.label = point_label(t, p, c->kernel.label);
 		point->cmdline = xasprintf("%s%s%s", c->cmdline, *more ? " " : "",
 					   more);
@@ -300,6 +301,7 @@ void experiment_free(struct experiment *e)
 	for (size_t i = 0; i < e->boots.n; i++)
 		free(e->boots.v[i].guest_plan);
 	for (size_t i = 0; i < e->n_candidates; i++) {
+		json_decref(e->candidates[i].tunables);
 		if (e->candidates[i].point) {
 			free(e->candidates[i].kernel.label);
 			free(e->candidates[i].cmdline);

@@ -15,12 +15,15 @@
 /**
  * struct candidate - a kernel of the plan and what was built of it
  * @point: of a sweep, from 1; 0: the baseline, or no sweep
+ * @tunables: of such a point, as point_json() tells them, also of one that is
+ *	run again (rerun.h), where @point is 0; owned, or NULL
  *
  * The points of a kernel share all but label and command line with its baseline,
  * which owns it.
  */
 struct candidate {
 	size_t point;
+	json_t *tunables;
 	struct kernel kernel;
 	struct initramfs initramfs;
 	struct system_image system;

@@ -138,6 +138,8 @@ static int load_candidate(const struct boot_record *b, struct candidate *c,
 	c->kernel.release = xstrdup(context_text(b, "kernel", "release"));
 	c->kernel.package_version = text_or_null(b, "kernel", "version");
 	c->cmdline = xstrdup(context_text(b, "image", "cmdline"));
+	c->tunables = json_incref(json_object_get(json_object_get(b->context, "kernel"),
+						  "tunables"));
 	if (take_digest(b, "kernel", "digest", c->kernel.digest, err) < 0 ||
 	    take_digest(b, "image", "initramfs", c->initramfs.digest, err) < 0 ||
 	    take_digest(b, "image", "system", c->system.digest, err) < 0)

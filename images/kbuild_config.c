@@ -165,7 +165,7 @@ int kbuild_verify(const char *config, const struct strings *sets,
 		cleanup_free char *name = split(sets->v[i], &wanted);
 		const char *got = kconfig_get(&kc, name);
 
-		if (!same(wanted, got))
+		if (wanted && !same(wanted, got))
 			return refuse(sets->v[i], name, got, source, err);
 	}
 	return 0;
