@@ -533,7 +533,7 @@ static void csv_has_a_line_a_run(void **state)
 		lines += *p == '\n' && p[-1] == '\r';
 	assert_int_equal(lines, 3);
 	assert_non_null(strstr(text, ",\"a, \"\"b\"\"\",1,1,"));
-	assert_non_null(strstr(text, ",no_load,1,1,ok,1,,7,6,0,0,"));
+	assert_non_null(strstr(text, ",no_load,1,1,ok,1,,,7,6,0,0,"));
 	assert_non_null(strstr(text, ",no_load,2,2,not-started,0,,,,"));
 	first = strchr(text, '\n') + 1;
 	for (const char *p = text; p < first; p++)
