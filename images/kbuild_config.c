@@ -118,8 +118,8 @@ static void fts_closep(FTS **fts)
 static bool look_up(const char *source, const char *name, struct buf *deps)
 {
 	char *const roots[] = { (char *)source, NULL };
-	CLEANUP(fts_closep) FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR,
-						NULL);
+	CLEANUP(fts_closep) FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR |
+						FTS_NOSTAT, NULL);
 	bool found = false;
 	FTSENT *f;
 
@@ -130,7 +130,8 @@ static bool look_up(const char *source, const char *name, struct buf *deps)
 		    !strcmp(f->fts_parent->fts_name, "arch") &&
 		    strcmp(f->fts_name, "x86"))
 			fts_set(fts, f, FTS_SKIP);
-		if (f->fts_info != FTS_F || !str_starts(f->fts_name, "Kconfig") ||
+		if ((f->fts_info != FTS_F && f->fts_info != FTS_NSOK) ||
+		    !str_starts(f->fts_name, "Kconfig") ||
 		    file_read(f->fts_path, KCONFIG_MAX, &text, NULL) < 0 || !text.data)
 			continue;
 		if (find_entry(text.data, name, deps))
