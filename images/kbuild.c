@@ -306,8 +306,13 @@ int kbuild(const struct cache *c, const struct kbuild_opts *o,
 		return -1;
 	step_begin(&step, c, "kernel");
 	have = path_is_dir(out->dir);
-	if (!have && build(c, &b, out, err) < 0)
+	if (!have && build(c, &b, out, err) < 0) {
+		cleanup_free char *left = cache_making(c, KIND, out->key);
+
+		/* Nothing would use it, and objects are large */
+		remove_tree(left, NULL);
 		return error_prefix(err, "build of '%s'", o->source);
+	}
 	step_end(&step, have, "%s, %s", o->source, o->config);
 	return 0;
 }

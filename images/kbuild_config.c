@@ -66,21 +66,39 @@ static bool same(const char *wanted, const char *got)
 	return got ? !strcmp(wanted, got) : !strcmp(wanted, "n");
 }
 
-/* Is this line the head of @name's entry: "config NAME" or "menuconfig NAME"? */
+/* Does the line begin with this word? */
+static bool is_word(const char *line, size_t len, const char *word)
+{
+	size_t n = strlen(word);
+
+	return len >= n && !strncmp(line, word, n) &&
+	       (len == n || isspace((unsigned char)line[n]));
+}
+
+/* A line that ends the entry before it: entries may be indented (in a choice) as
+ * their own lines are */
+static bool is_entry(const char *line, size_t len)
+{
+	static const char *const words[] = {
+		"config", "menuconfig", "choice", "endchoice", "menu", "endmenu",
+		"if", "endif", "comment", "source", "mainmenu",
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (is_word(line, len, words[i]))
+			return true;
+	return false;
+}
+
+/* Is it the head of @name's entry, "config NAME" or "menuconfig NAME"? */
 static bool is_head(const char *line, size_t len, const char *name)
 {
-	static const char *const words[] = { "config ", "menuconfig " };
+	size_t w = is_word(line, len, "config") ? strlen("config") :
+		   is_word(line, len, "menuconfig") ? strlen("menuconfig") : len;
 
-	for (size_t i = 0; i < 2; i++) {
-		size_t w = strlen(words[i]);
-
-		if (len >= w + strlen(name) && !strncmp(line, words[i], w) &&
-		    !strncmp(line + w, name, strlen(name)) &&
-		    (len == w + strlen(name) ||
-		     isspace((unsigned char)line[w + strlen(name)])))
-			return true;
-	}
-	return false;
+	while (w < len && isspace((unsigned char)line[w]))
+		w++;
+	return w < len && is_word(line + w, len - w, name);
 }
 
 /* The "depends on" lines of @name's entries in one Kconfig; true: it has one */
@@ -89,17 +107,17 @@ static bool find_entry(const char *text, const char *name, struct buf *deps)
 	bool inside = false, found = false;
 
 	for (const char *l = text; *l; l += strcspn(l, "\n"), l += *l == '\n') {
-		size_t len = strcspn(l, "\n");
 		const char *word = l + strspn(l, " \t");
+		size_t len = strcspn(word, "\n");
 
-		if (*l != '\t' && *l != ' ' && len) {
-			inside = is_head(l, len, name);
+		if (is_entry(word, len)) {
+			inside = is_head(word, len, name);
 			found = found || inside;
 			continue;
 		}
 		if (!inside || strncmp(word, "depends on ", 11))
 			continue;
-		len -= (size_t)(word - l) + 11;
+		len -= 11;
 		if (deps->len)
 			buf_adds(deps, " && ");
 		buf_add(deps, word + 11, len);

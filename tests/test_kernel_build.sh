@@ -80,6 +80,7 @@ build_refused 'FAST=y did not survive olddefconfig: CONFIG_FAST is not there; it
 build_refused 'no option CONFIG_FSAT' FSAT=y
 build_refused 'give NAME=VALUE' FAST
 [ ! -e "$XDG_DATA_HOME/kontest/kernels/bad" ] || fail "a refused kernel is there"
+[ -z "$(find "$XDG_CACHE_HOME/kontest/built" -name '*.new')" ] || fail "a failed build left its objects"
 refuses 2 'no tree of kernel source' "$KONTEST" kernel build --source "$tmp" --config tinyconfig --label x
 refuses 2 'not a package of kernel source' "$KONTEST" kernel build --source debian:bash --config tinyconfig --label x
 refuses 2 "label '../x'" build --label ../x

@@ -83,7 +83,9 @@ static void a_lost_option_is_explained(void **state)
 	static const char here[] =
 		"config FASTER\n\tdepends on WRONG\n"
 		"menuconfig FAST\n\tbool \"fast\"\n\tdepends on CACHE && !TINY\n"
-		"\tdepends on MMU\n\thelp\n\t  It depends on luck.\nconfig LAST\n\tdepends on WRONG\n";
+		"\tdepends on MMU\n\thelp\n\t  It depends on luck.\nconfig LAST\n\tdepends on WRONG\n"
+		"choice\n\tprompt \"which\"\n\n\tconfig ONE\n\t\tbool \"one\"\n"
+		"\t\tdepends on MANY\n\tconfig TWO\n\t\tdepends on WRONG\n\nendchoice\n";
 	static const char there[] = "config FAST\n\tdepends on ARM\n";
 	struct error err = { 0 };
 
@@ -99,6 +101,10 @@ static void a_lost_option_is_explained(void **state)
 	assert_int_equal(file_write(b, there, strlen(there), &err), 0);
 	assert_int_equal(verify("CONFIG_X=y\n", "FAST=y", top, &err), -1);
 	if (!strstr(err.text, "it depends on CACHE && !TINY && MMU: set these, too"))
+		fail_msg("%s", err.text);
+	/* Within a choice entries are indented as their own lines are */
+	assert_int_equal(verify("CONFIG_X=y\n", "ONE=y", top, &err), -1);
+	if (!strstr(err.text, "it depends on MANY: set these, too"))
 		fail_msg("%s", err.text);
 	assert_int_equal(verify("CONFIG_X=y\n", "FST=y", top, &err), -1);
 	assert_non_null(strstr(err.text, "no option CONFIG_FST"));
