@@ -224,7 +224,7 @@ static void put_contest(const struct report *r, size_t rows, struct buf *b)
 {
 	put_runs(r, rows, b);
 	buf_adds(b, "+-: half of the 95 % confidence interval over boots; Ratio: Time / no_load Time of the same kernel;\n"
-		    "Marginal/s: Loads / (Time - no_load Time), - within noise; Job:load: shares of the CPU time of both\n");
+		    "Marginal/s: Loads / (Time - no_load Time), - within noise or with one boot; Job:load: shares of the CPU time of both\n");
 	put_units(r, b);
 	buf_adds(b, "\nThe machine in the window (means; swap in pages; PSI: % of it in which some task, or \"full\" all, waited):\n");
 	put_machine(r, rows, b);

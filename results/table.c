@@ -396,14 +396,6 @@ static double *boot_means(const struct cell *c, size_t *n)
 	return v;
 }
 
-static bool is_exact(const struct cell *c)
-{
-	const char *accel = c->good.n ? json_string_value(json_object_get(
-		c->good.v[0].boot->context, "accel")) : NULL;
-
-	return accel && strcmp(accel, "exact") == 0;
-}
-
 /* marginal() - nothing is said where the difference may be none */
 static void marginal(const struct cell *c, const struct cell *no_load,
 		     struct cell_figures *f)
@@ -416,8 +408,6 @@ static void marginal(const struct cell *c, const struct cell *no_load,
 
 	f->marginal_noise_s = stats_welch_half_width(time, n, base, n0,
 						     CONFIDENCE);
-	if ((n < 2 || n0 < 2) && is_exact(c))
-		f->marginal_noise_s = EXACT_RESOLUTION * (f->time_s + time0_s);
 	f->marginal_per_s = f->loads > 0 && cost_s > f->marginal_noise_s ?
 			    f->loads / cost_s : NAN;
 }

@@ -103,13 +103,6 @@ struct spread cell_spread(const struct cell *c,
 /* cell_figure() - mean of one of RUN_END's figures; NAN as above */
 double cell_figure(const struct cell *c, enum run_figure f);
 
-/*
- * How much of a Time moves when nothing but a byte of the image changes, in
- * exact mode: up to 0.5 % was measured. A figure of one boot is exact and yet
- * says no more than that about the kernel.
- */
-#define EXACT_RESOLUTION 0.005
-
 /**
  * struct cell_figures - exact derived figures of a cell
  * @boots: boots with a good run
@@ -122,8 +115,8 @@ double cell_figure(const struct cell *c, enum run_figure f);
  *	work in each second that it costs the job. NAN where that difference is
  *	not above @marginal_noise_s
  * @marginal_noise_s: half-width of the 95 % confidence interval of Time - no_load
- *	Time (Welch), from two boots each on. With fewer: in exact mode
- *	EXACT_RESOLUTION of both Times; else NAN, since one boot does not tell
+ *	Time (Welch), from two boots each on. With fewer NAN, in exact mode too:
+ *	a Time is exact there, yet another seed gives another one
  * @lcpu_pct: the load's CPU time in the window / Time, in %
  * @ratio: Time / the same kernel's no_load Time
  * @user_pct, ... @iowait_pct: of all CPUs' time in the window; user with nice,
