@@ -12,15 +12,20 @@
 #include <time.h>
 
 #include "host/domain.h"
+#include "host/noise.h"
 #include "host/virt.h"
 #include "host/watch.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
 #include "results/base/proc.h"
+#include "results/json_put.h"
 
 /* Told to stop, we have this long for an orderly end; then we just die, and
  * QEMU's guard does the rest. */
 #define STOP_GRACE_S 5
+/* Of a VERDICT; evidence and console, whose lines have an end too, take the
+ * rest. It is enough for some 80 runs. */
+#define NOISE_BYTES (JOURNAL_PAYLOAD_MAX * 3 / 5)
 
 static volatile sig_atomic_t stop_signal;
 
@@ -33,6 +38,8 @@ static volatile sig_atomic_t stop_signal;
  * @watch: what came so far
  * @console_fd: console.log, -1 until it is there
  * @tail: the journal; fd -1 when the boot has none
+ * @noise: what the host did meanwhile
+ * @noisy: it is kept: there is a journal, and it is followed as it is written
  * @lost: why the journal cannot be followed any more
  * @start: host time
  * @stderr_fd: the caller's standard error while ours is libvirt.log
@@ -45,6 +52,8 @@ struct boot {
 	struct watch watch;
 	int console_fd;
 	struct journal_tail tail;
+	struct noise noise;
+	bool noisy;
 	struct error lost;
 	struct timespec start;
 	int stderr_fd;
@@ -198,6 +207,10 @@ static int start(struct boot *b, struct error *err)
 		if (b->tail.fd < 0)
 			return error_set(err, errno, "open '%s'",
 					 b->cfg.results.path);
+		noise_init(&b->noise, "/proc", "/sys", b->cfg.name,
+			   b->cfg.accel == ACCEL_EXACT, b->cfg.results.path,
+			   b->tail.fd);
+		b->noisy = true;
 	}
 	/* Old ones would be taken for this boot's. */
 	if (unlink(console) < 0 && errno != ENOENT)
@@ -215,6 +228,8 @@ static int start(struct boot *b, struct error *err)
 		return -1;
 	clock_gettime(CLOCK_REALTIME, &b->start);
 	watch_init(&b->watch, b->cfg.deadline_s, b->cfg.silence_s, now_ms());
+	if (b->noisy)
+		virt_wake_for(&b->virt, b->cfg.results.path);
 	return virt_start(&b->virt, xml, err);
 }
 
@@ -237,6 +252,8 @@ static void take_record(struct boot *b, const struct journal_entry *e)
 {
 	char why[512] = "";
 
+	if (b->noisy)
+		noise_record(&b->noise, e);
 	watch_record(&b->watch, e, now_ms());
 	if (e->type == JOURNAL_RECEIPT && b->cfg.receipt &&
 	    !b->cfg.receipt(e->payload, b->cfg.receipt_data, why, sizeof(why)))
@@ -246,6 +263,7 @@ static void take_record(struct boot *b, const struct journal_entry *e)
 static void read_journal(struct boot *b)
 {
 	struct journal_entry e = { 0 };
+	uint64_t before_ns = clock_now_ns();
 	int got = 0;
 
 	while (b->tail.fd >= 0 && !*b->lost.text &&
@@ -253,7 +271,9 @@ static void read_journal(struct boot *b)
 		take_record(b, &e);
 		free(e.payload);
 		e = (struct journal_entry){ 0 };
+		before_ns = clock_now_ns();
 	}
+	noise_absent(&b->noise, before_ns);
 	if (got < 0 && !*b->lost.text)
 		error_set(&b->lost, 0, "the journal cannot be read");
 }
@@ -282,7 +302,7 @@ static void add_line(void *arg, const char *line)
 static char *verdict_payload(const struct boot *b, enum verdict v,
 			     const char *evidence)
 {
-	json_t *lines = json_array();
+	json_t *lines = json_array(), *host = json_object();
 	struct timespec end;
 	struct tm tm;
 	char iso[32];
@@ -293,11 +313,14 @@ static char *verdict_payload(const struct boot *b, enum verdict v,
 	gmtime_r(&b->start.tv_sec, &tm);
 	strftime(iso, sizeof(iso), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	watch_tail(&b->watch, add_line, lines);
-	o = json_pack("{s:s, s:s, s:o, s:{s:s, s:f}}",
-		      "verdict", verdict_name(v), "evidence", evidence,
-		      "console", lines, "host", "start", iso, "seconds",
-		      (double)(end.tv_sec - b->start.tv_sec) +
-		      (double)(end.tv_nsec - b->start.tv_nsec) / 1e9);
+	json_put(host, "start", json_string(iso));
+	json_put(host, "seconds",
+		 json_real((double)(end.tv_sec - b->start.tv_sec) +
+			   (double)(end.tv_nsec - b->start.tv_nsec) / 1e9));
+	if (b->noisy)
+		noise_json(&b->noise, host, NOISE_BYTES);
+	o = json_pack("{s:s, s:s, s:o, s:o}", "verdict", verdict_name(v),
+		      "evidence", evidence, "console", lines, "host", host);
 	text = o ? json_dumps(o, JSON_COMPACT) : NULL;
 	json_decref(o);
 	return text;
@@ -308,6 +331,7 @@ static int conclude(struct boot *b, enum watch_end how, enum verdict *verdict,
 {
 	struct buf evidence CLEANUP(buf_free) = { 0 };
 	struct buf text CLEANUP(buf_free) = { 0 };
+	struct buf drift CLEANUP(buf_free) = { 0 };
 	cleanup_free char *payload = NULL;
 
 	if (*b->lost.text && !b->watch.end) {
@@ -316,6 +340,16 @@ static int conclude(struct boot *b, enum watch_end how, enum verdict *verdict,
 			   b->lost.text);
 	} else {
 		*verdict = watch_verdict(&b->watch, how, &evidence);
+	}
+	/* Runs of a boot that ended badly may count: not with a wrong clock. */
+	if (b->noisy && *verdict != VERDICT_PROFILE_MISMATCH &&
+	    noise_drift(&b->noise, &drift)) {
+		buf_printf(&drift, "; the boot: %s, %s", verdict_name(*verdict),
+			   evidence.data);
+		*verdict = VERDICT_CLOCK_DRIFT;
+		buf_free(&evidence);
+		evidence = (struct buf){ 0 };
+		buf_adds(&evidence, drift.data);
 	}
 	/* Journals are UTF-8, whatever a path in an error text may be. */
 	for (size_t i = 0; i < evidence.len; i++) {
@@ -348,6 +382,7 @@ static void boot_free(struct boot *b)
 {
 	virt_close(&b->virt);
 	remove_overlays(b);
+	noise_free(&b->noise);
 	watch_free(&b->watch);
 	cleanup_closep(&b->console_fd);
 	cleanup_closep(&b->tail.fd);

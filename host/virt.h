@@ -20,6 +20,7 @@
  * @how: in which way, once @gone
  * @callbacks: ids of the registered events, -1: none
  * @timer: makes virt_wait() return
+ * @wake, @wake_fd: a change of the journal does too
  */
 struct virt {
 	struct embed embed;
@@ -30,6 +31,7 @@ struct virt {
 	enum watch_end how;
 	int callbacks[2];
 	int timer;
+	int wake, wake_fd;
 };
 
 /**
@@ -46,7 +48,11 @@ int virt_open(struct virt *v, const char *uri, const char *qemu,
 /* virt_start() - start a transient domain; it ends with the connection */
 int virt_start(struct virt *v, const char *xml, struct error *err);
 
-/* virt_wait() - let events come in for up to 250 ms */
+/* virt_wake_for() - a write to the file @path also ends virt_wait(). Where a file
+ * system does not tell of writes, or they go through a mapping, the time does */
+void virt_wake_for(struct virt *v, const char *path);
+
+/* virt_wait() - let events come in for up to 50 ms */
 int virt_wait(struct virt *v, struct error *err);
 
 /* virt_close() - end the domain, disconnect, leave nothing; safe on a zeroed
