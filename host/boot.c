@@ -331,7 +331,6 @@ static int conclude(struct boot *b, enum watch_end how, enum verdict *verdict,
 {
 	struct buf evidence CLEANUP(buf_free) = { 0 };
 	struct buf text CLEANUP(buf_free) = { 0 };
-	struct buf drift CLEANUP(buf_free) = { 0 };
 	cleanup_free char *payload = NULL;
 
 	if (*b->lost.text && !b->watch.end) {
@@ -341,16 +340,8 @@ static int conclude(struct boot *b, enum watch_end how, enum verdict *verdict,
 	} else {
 		*verdict = watch_verdict(&b->watch, how, &evidence);
 	}
-	/* Runs of a boot that ended badly may count: not with a wrong clock. */
-	if (b->noisy && *verdict != VERDICT_PROFILE_MISMATCH &&
-	    noise_drift(&b->noise, &drift)) {
-		buf_printf(&drift, "; the boot: %s, %s", verdict_name(*verdict),
-			   evidence.data);
-		*verdict = VERDICT_CLOCK_DRIFT;
-		buf_free(&evidence);
-		evidence = (struct buf){ 0 };
-		buf_adds(&evidence, drift.data);
-	}
+	if (b->noisy)
+		noise_judge(&b->noise, verdict, &evidence);
 	/* Journals are UTF-8, whatever a path in an error text may be. */
 	for (size_t i = 0; i < evidence.len; i++) {
 		char c = evidence.data[i];

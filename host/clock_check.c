@@ -7,6 +7,9 @@
 #include <time.h>
 
 #define NS_PER_S INT64_C(1000000000)
+/* The kernel gives files the time of its last tick, some milliseconds ago; more
+ * when the CPU that keeps the time was taken from it meanwhile. */
+#define MTIME_LAG_NS (50 * 1000 * 1000)
 /* Real time is slewed by 0.05 % at most; what is more between two looks was a
  * step, and mtime then is of another time than ours. */
 #define STEP_NS (1000 * 1000)
@@ -99,19 +102,16 @@ static int64_t shift(void)
 
 void clock_file_init(struct clock_file *f, const char *path, int fd)
 {
-	struct timespec tick;
 	int64_t before, set;
 	struct stat st;
 
 	*f = (struct clock_file){ .fd = fd, .shift_ns = shift() };
-	clock_getres(CLOCK_REALTIME_COARSE, &tick);
-	f->tick_ns = (uint64_t)ns_of(&tick);
 	before = clock_ns(CLOCK_REALTIME);
 	if (utimensat(AT_FDCWD, path, NULL, 0) < 0 || fstat(fd, &st) < 0)
 		return;
 	set = ns_of(&st.st_mtim);
 	f->trusted = st.st_mtim.tv_nsec != 0 &&
-		     set >= before - ns_of(&tick) &&
+		     set >= before - MTIME_LAG_NS &&
 		     set <= clock_ns(CLOCK_REALTIME);
 }
 
@@ -124,7 +124,7 @@ uint64_t clock_file_written(struct clock_file *f, uint64_t now_ns)
 	f->shift_ns = shift_ns;
 	if (!f->trusted || llabs(moved_ns) > STEP_NS || fstat(f->fd, &st) < 0)
 		return now_ns;
-	written_ns = ns_of(&st.st_mtim) + shift_ns + (int64_t)f->tick_ns;
+	written_ns = ns_of(&st.st_mtim) + shift_ns + MTIME_LAG_NS;
 	return written_ns > 0 && (uint64_t)written_ns < now_ns ?
 	       (uint64_t)written_ns : now_ns;
 }

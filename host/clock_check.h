@@ -8,9 +8,10 @@
  * host does know:
  *
  *  not later than	the write to the journal's file began: its mtime, which
- *			the kernel sets then, not when a busy host lets us look.
+ *			the kernel sets then (and 50 ms, since it may be that much
+ *			too early), however late a busy host lets us look.
  *			Where another write has come since, mtime is later still;
- *			where mtime cannot be trusted it is when we looked
+ *			where that is not earlier it is when we looked
  *  not earlier than	a look that did not find the record before it: the guest
  *			makes a record when the one before has been written. Or
  *			a look that did not find the record itself, less what
@@ -64,13 +65,11 @@ bool clock_drifts(const struct clock_span *s, double *drift);
 /**
  * struct clock_file - the journal's file as a witness of when it is written
  * @fd: the journal
- * @tick_ns: so much earlier than the truth mtime may be
  * @trusted: mtime is of this host's clock and finer than a second
  * @shift_ns: monotonic less real time at the last look
  */
 struct clock_file {
 	int fd;
-	uint64_t tick_ns;
 	bool trusted;
 	int64_t shift_ns;
 };

@@ -94,25 +94,39 @@ void noise_record(struct noise *n, const struct journal_entry *e)
 	json_decref(rec);
 }
 
-bool noise_drift(const struct noise *n, struct buf *evidence)
+/* find_drift() - the first run whose clock drifted, NULL: none */
+static const struct noise_run *find_drift(const struct noise *n,
+					  struct clock_span *s, double *drift)
 {
 	for (size_t i = 0; !n->exact && i < n->runs.n; i++) {
 		const struct noise_run *r = &n->runs.v[i];
-		struct clock_span s;
-		double drift;
 
 		if (!r->last)
 			continue;
-		s = clock_between(&n->marks, r->first, r->last);
-		if (!clock_drifts(&s, &drift))
-			continue;
-		buf_printf(evidence, "run %lld, %s, took %.3f s by the guest's clock and %.3f to %.3f s by the host's: %+.2f %% at least, where %.1f %% are allowed",
-			   (long long)r->number, r->name, (double)s.guest / 1e9,
-			   (double)s.host_min / 1e9, (double)s.host_max / 1e9,
-			   100 * drift, 100 * CLOCK_DRIFT_LIMIT);
-		return true;
+		*s = clock_between(&n->marks, r->first, r->last);
+		if (clock_drifts(s, drift))
+			return r;
 	}
-	return false;
+	return NULL;
+}
+
+void noise_judge(const struct noise *n, enum verdict *v, struct buf *evidence)
+{
+	struct clock_span s;
+	double drift;
+	const struct noise_run *r = find_drift(n, &s, &drift);
+	struct buf text = { 0 };
+
+	if (!r || *v == VERDICT_PROFILE_MISMATCH)
+		return;
+	buf_printf(&text, "run %lld, %s, took %.3f s by the guest's clock and %.3f to %.3f s by the host's: %+.2f %% at least, where %.1f %% are allowed; without that: %s, %s",
+		   (long long)r->number, r->name, (double)s.guest / 1e9,
+		   (double)s.host_min / 1e9, (double)s.host_max / 1e9,
+		   100 * drift, 100 * CLOCK_DRIFT_LIMIT, verdict_name(*v),
+		   evidence->data ? evidence->data : "");
+	*v = VERDICT_CLOCK_DRIFT;
+	buf_free(evidence);
+	*evidence = text;
 }
 
 static json_t *run_json(const struct noise *n, const struct noise_run *r)

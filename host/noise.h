@@ -73,10 +73,15 @@ void noise_absent(struct noise *n, uint64_t now_ns);
  * as it is seen */
 void noise_record(struct noise *n, const struct journal_entry *e);
 
-/* noise_drift() - does a clock drift? @evidence: gets a line that names the
- * first such run, the time by both clocks, and the drift. Call it when the
- * journal is whole: records behind a run's bound its end */
-bool noise_drift(const struct noise *n, struct buf *evidence);
+/**
+ * noise_judge() - make a boot's verdict clock-drift when a clock has drifted
+ * @n: the journal is whole: records behind a run's bound its end
+ * @v: the verdict without that. Only profile-mismatch stays, whatever the clock
+ *	did: of every other boot runs may count
+ * @evidence: becomes a line that names the first such run, its time by both
+ *	clocks and the drift, and has the former verdict and evidence at its end
+ */
+void noise_judge(const struct noise *n, enum verdict *v, struct buf *evidence);
 
 /**
  * noise_json() - members of VERDICT's "host": "cpus", "governor", "turbo",

@@ -83,6 +83,16 @@ json_t *benches_json(const struct report *r);
 /* run_bench_json() - a benchmark's own figures, as members of a run */
 void run_bench_json(const struct run_record *run, json_t *to);
 
+/* put_noisy() - a line on each noisy run (noise.h); nothing in exact mode */
+void put_noisy(const struct report *r, struct buf *b);
+/* put_noise_wide() - the host's part of the wide report; nothing in exact mode
+ * or without a noise receipt */
+void put_noise_wide(const struct report *r, struct buf *b);
+/* run_noise_json() - member "host" of a run; NULL in exact mode or without a
+ * noise receipt */
+json_t *run_noise_json(const struct boot_record *b,
+		       const struct run_record *r);
+
 /* put_notes() - the lines about runs that are missing under a load */
 void put_notes(const struct report *r, size_t load, struct buf *b);
 

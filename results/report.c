@@ -69,7 +69,8 @@ static void (*const renderers[])(const struct report *r, struct buf *b) = {
 	render_volanomark, render_qsbench,
 };
 
-/* render_any() - wide has one's own results and then the foreign ones */
+/* render_any() - wide has one's own results and then the foreign ones; what is
+ * for people names the noisy runs last */
 static void render_any(const struct report *r, size_t which, struct buf *b)
 {
 	if (renderers[which] == render_wide) {
@@ -79,6 +80,9 @@ static void render_any(const struct report *r, size_t which, struct buf *b)
 	} else {
 		renderers[which](r, b);
 	}
+	if (b->len && renderers[which] != render_json &&
+	    renderers[which] != render_csv)
+		put_noisy(r, b);
 }
 
 _Static_assert(sizeof(names) / sizeof(names[0]) ==

@@ -64,7 +64,7 @@ static json_t *means_json(const struct cell *c)
 static json_t *run_json(const struct boot_record *b,
 			const struct run_record *r)
 {
-	json_t *run = json_object();
+	json_t *run = json_object(), *host = run_noise_json(b, r);
 
 	json_put(run, "run", json_integer(r->number));
 	set_text(run, r->bench ? "bench" : "load", r->load);
@@ -86,6 +86,8 @@ static json_t *run_json(const struct boot_record *b,
 		set_text(run, "size_unit", r->size_unit);
 	if (r->unit && json_object_get(run, "count"))
 		set_text(json_object_get(run, "count"), "unit", r->unit);
+	if (host)
+		json_put(run, "host", host);
 	return run;
 }
 

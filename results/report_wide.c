@@ -240,4 +240,5 @@ void render_wide(const struct report *r, struct buf *b)
 	if (rows)
 		put_contest(r, rows, b);
 	put_benches_wide(r, b);
+	put_noise_wide(r, b);
 }
