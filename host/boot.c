@@ -24,7 +24,7 @@
  * QEMU's guard does the rest. */
 #define STOP_GRACE_S 5
 /* Of a VERDICT; evidence and console, whose lines have an end too, take the
- * rest. It is enough for some 80 runs. */
+ * rest. It is enough for some 65 runs. */
 #define NOISE_BYTES (JOURNAL_PAYLOAD_MAX * 3 / 5)
 
 static volatile sig_atomic_t stop_signal;
@@ -39,7 +39,7 @@ static volatile sig_atomic_t stop_signal;
  * @console_fd: console.log, -1 until it is there
  * @tail: the journal; fd -1 when the boot has none
  * @noise: what the host did meanwhile
- * @noisy: it is kept: there is a journal, and it is followed as it is written
+ * @followed: there is a journal, and it is read as it is written
  * @lost: why the journal cannot be followed any more
  * @start: host time
  * @stderr_fd: the caller's standard error while ours is libvirt.log
@@ -53,7 +53,7 @@ struct boot {
 	int console_fd;
 	struct journal_tail tail;
 	struct noise noise;
-	bool noisy;
+	bool followed;
 	struct error lost;
 	struct timespec start;
 	int stderr_fd;
@@ -210,7 +210,7 @@ static int start(struct boot *b, struct error *err)
 		noise_init(&b->noise, "/proc", "/sys", b->cfg.name,
 			   b->cfg.accel == ACCEL_EXACT, b->cfg.results.path,
 			   b->tail.fd);
-		b->noisy = true;
+		b->followed = true;
 	}
 	/* Old ones would be taken for this boot's. */
 	if (unlink(console) < 0 && errno != ENOENT)
@@ -228,7 +228,7 @@ static int start(struct boot *b, struct error *err)
 		return -1;
 	clock_gettime(CLOCK_REALTIME, &b->start);
 	watch_init(&b->watch, b->cfg.deadline_s, b->cfg.silence_s, now_ms());
-	if (b->noisy)
+	if (b->followed)
 		virt_wake_for(&b->virt, b->cfg.results.path);
 	return virt_start(&b->virt, xml, err);
 }
@@ -252,7 +252,7 @@ static void take_record(struct boot *b, const struct journal_entry *e)
 {
 	char why[512] = "";
 
-	if (b->noisy)
+	if (b->followed)
 		noise_record(&b->noise, e);
 	watch_record(&b->watch, e, now_ms());
 	if (e->type == JOURNAL_RECEIPT && b->cfg.receipt &&
@@ -317,7 +317,7 @@ static char *verdict_payload(const struct boot *b, enum verdict v,
 	json_put(host, "seconds",
 		 json_real((double)(end.tv_sec - b->start.tv_sec) +
 			   (double)(end.tv_nsec - b->start.tv_nsec) / 1e9));
-	if (b->noisy)
+	if (b->followed)
 		noise_json(&b->noise, host, NOISE_BYTES);
 	o = json_pack("{s:s, s:s, s:o, s:o}", "verdict", verdict_name(v),
 		      "evidence", evidence, "console", lines, "host", host);
@@ -340,7 +340,7 @@ static int conclude(struct boot *b, enum watch_end how, enum verdict *verdict,
 	} else {
 		*verdict = watch_verdict(&b->watch, how, &evidence);
 	}
-	if (b->noisy)
+	if (b->followed)
 		noise_judge(&b->noise, verdict, &evidence);
 	/* Journals are UTF-8, whatever a path in an error text may be. */
 	for (size_t i = 0; i < evidence.len; i++) {

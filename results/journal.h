@@ -110,7 +110,11 @@ struct journal_super {
  * END		{"runs":N} everything asked for was tried; the only success
  * VERDICT	by the host, after the boot, last:
  *	{"verdict":STR,"evidence":STR,"console":[STR...] (last lines),
- *	 "host":{"start":ISO-8601,"seconds":F}}
+ *	 "host":{"start":ISO-8601,"seconds":F,
+ *	         "cpus":N,"governor":STR,"turbo":BOOL,	where they are visible
+ *	         "noise":[{"run":1,"window_ns":N,...}],	of each run that ended:
+ *					results/noise.h
+ *	         "noise_left_out":N}}	runs that had no room in the record
  */
 enum journal_type {
 	JOURNAL_RECEIPT = 1,

@@ -35,18 +35,25 @@ void put_noisy(const struct report *r, struct buf *b)
 	}
 }
 
-json_t *run_noise_json(const struct boot_record *b, const struct run_record *r)
+static void put_rule(const struct boot_record *b, const struct run_record *r,
+		     json_t *host)
 {
 	cleanup_free char *why = NULL;
+
+	json_put(host, "noisy", json_boolean(run_noisy(b, r, &why)));
+	if (why)
+		json_put(host, "noisy_why", json_string(why));
+}
+
+json_t *run_noise_json(const struct boot_record *b, const struct run_record *r)
+{
 	struct run_noise n;
 	json_t *host;
 
 	if (!boot_measured(b) || !run_noise(b, r, &n))
 		return NULL;
 	host = json_object();
-	json_put(host, "noisy", json_boolean(run_noisy(b, r, &why)));
-	if (why)
-		json_put(host, "noisy_why", json_string(why));
+	put_rule(b, r, host);
 	return host;
 }
 
