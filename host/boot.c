@@ -23,6 +23,8 @@
 /* Told to stop, we have this long for an orderly end; then we just die, and
  * QEMU's guard does the rest. */
 #define STOP_GRACE_S 5
+/* Rarely enough for the search of QEMU among all processes */
+#define STARVED_LOOK_MS 5000
 /* Of a VERDICT; evidence and console, whose lines have an end too, take the
  * rest. It is enough for some 65 runs. */
 #define NOISE_BYTES (JOURNAL_PAYLOAD_MAX * 3 / 5)
@@ -278,13 +280,27 @@ static void read_journal(struct boot *b)
 		error_set(&b->lost, 0, "the journal cannot be read");
 }
 
+/* How long the guest had no CPU, once in a while */
+static void look_at_cpu(struct boot *b, uint64_t *looked_ms)
+{
+	uint64_t now = now_ms();
+
+	if (!b->followed || now - *looked_ms < STARVED_LOOK_MS)
+		return;
+	*looked_ms = now;
+	watch_starved(&b->watch, noise_starved_ms(&b->noise));
+}
+
 static enum watch_end supervise(struct boot *b)
 {
+	uint64_t looked_ms = now_ms();
+
 	for (;;) {
 		if (virt_wait(&b->virt, &b->lost) < 0)
 			return WATCH_VANISHED;
 		read_journal(b);
 		read_console(b);
+		look_at_cpu(b, &looked_ms);
 		if (stop_signal)
 			return WATCH_INTERRUPTED;
 		if (b->virt.gone)

@@ -94,6 +94,13 @@ void noise_record(struct noise *n, const struct journal_entry *e)
 	json_decref(rec);
 }
 
+uint64_t noise_starved_ms(struct noise *n)
+{
+	if (!n->qemu.pid)
+		noise_find_qemu(n->proc, n->domain, &n->qemu);
+	return noise_waited_ns(n->proc, &n->qemu) / 1000000;
+}
+
 /* find_drift() - the first run whose clock drifted, NULL: none */
 static const struct noise_run *find_drift(const struct noise *n,
 					  struct clock_span *s, double *drift)

@@ -73,6 +73,10 @@ void noise_absent(struct noise *n, uint64_t now_ns);
  * as it is seen */
 void noise_record(struct noise *n, const struct journal_entry *e);
 
+/* noise_starved_ms() - so long in all had the guest no CPU of the host though it
+ * wanted one; 0 while QEMU is not found */
+uint64_t noise_starved_ms(struct noise *n);
+
 /**
  * noise_judge() - make a boot's verdict clock-drift when a clock has drifted
  * @n: the journal is whole: records behind a run's bound its end

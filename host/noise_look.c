@@ -144,6 +144,18 @@ static struct noise_thread look_thread(const char *proc, pid_t pid, pid_t tid)
 	return t;
 }
 
+uint64_t noise_waited_ns(const char *proc, const struct noise_qemu *q)
+{
+	int64_t most = 0;
+
+	for (size_t i = 0; i < q->vcpus.n; i++) {
+		struct noise_thread t = look_thread(proc, q->pid, q->vcpus.v[i]);
+
+		most = t.wait_ns > most ? t.wait_ns : most;
+	}
+	return (uint64_t)most;
+}
+
 static int64_t ticks_ns(int64_t ticks)
 {
 	return ticks * (NS_PER_S / sysconf(_SC_CLK_TCK));

@@ -68,6 +68,10 @@ struct noise_look {
 	int64_t load_milli;
 };
 
+/* noise_waited_ns() - of the vCPU that has waited longest for a CPU of the host since
+ * it began: how long; 0: not known */
+uint64_t noise_waited_ns(const char *proc, const struct noise_qemu *q);
+
 /* noise_look() - now; end with noise_look_free() */
 void noise_look(const char *proc, const struct noise_qemu *q,
 		struct noise_look *l);

@@ -50,6 +50,17 @@ static bool is_oops(const char *line)
 	return false;
 }
 
+static void progress(struct watch *w, uint64_t now_ms)
+{
+	w->progress_ms = now_ms;
+	w->waited_then_ms = w->waited_ms;
+}
+
+void watch_starved(struct watch *w, uint64_t waited_ms)
+{
+	w->waited_ms = waited_ms;
+}
+
 static void line_done(struct watch *w, uint64_t now_ms)
 {
 	char **slot = &w->tail[w->lines % WATCH_TAIL_LINES];
@@ -73,7 +84,7 @@ void watch_console(struct watch *w, const char *data, size_t len,
 	if (!len)
 		return;
 	w->bytes += len;
-	w->progress_ms = now_ms;
+	progress(w, now_ms);
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)data[i];
 
@@ -120,7 +131,7 @@ void watch_record(struct watch *w, const struct journal_entry *e,
 {
 	json_t *o = json_loadb(e->payload ? e->payload : "", e->len, 0, NULL);
 
-	w->progress_ms = now_ms;
+	progress(w, now_ms);
 	w->records++;
 	switch (e->type) {
 	case JOURNAL_RECEIPT:
@@ -181,9 +192,21 @@ static bool due(struct watch *w, enum verdict v, char *text)
 	return true;
 }
 
+/* Host time without a word from a guest that had a CPU to say it */
+static uint64_t silent_ms(const struct watch *w, uint64_t now_ms)
+{
+	uint64_t silent = now_ms - w->progress_ms;
+	uint64_t starved = w->waited_ms > w->waited_then_ms ?
+			   w->waited_ms - w->waited_then_ms : 0;
+
+	if (silent >= WATCH_STARVED_FACTOR * 1000ULL * silence_limit_s(w))
+		return silent;
+	return silent > starved ? silent - starved : 0;
+}
+
 bool watch_due(struct watch *w, uint64_t now_ms)
 {
-	uint64_t silent_s = (now_ms - w->progress_ms) / 1000;
+	uint64_t silent_s = silent_ms(w, now_ms) / 1000;
 	uint64_t age_s = (now_ms - w->start_ms) / 1000;
 	unsigned int limit_s = silence_limit_s(w);
 

@@ -23,6 +23,7 @@
 #define WATCH_SILENCE_FACTOR 10
 #define WATCH_PANIC_GRACE_S 3
 #define WATCH_END_GRACE_S 20
+#define WATCH_STARVED_FACTOR 10
 
 /* enum watch_end - how the VM went */
 enum watch_end {
@@ -39,6 +40,7 @@ enum watch_end {
  * struct watch - what is known of a boot
  * @start_ms, @progress_ms, @receipt_ms: host time of the start, of the last
  *	console byte or record, and of the RECEIPT
+ * @waited_ms, @waited_then_ms: by watch_starved(): now, and at @progress_ms
  * @deadline_s, @silence_s: as in struct boot_config
  * @receipt, @end: such a record came
  * @error: the ERROR record's verdict, else VERDICT_OK
@@ -58,6 +60,7 @@ enum watch_end {
  */
 struct watch {
 	uint64_t start_ms, progress_ms, receipt_ms;
+	uint64_t waited_ms, waited_then_ms;
 	unsigned int deadline_s, silence_s;
 	bool receipt, end;
 	enum verdict error;
@@ -85,6 +88,16 @@ void watch_console(struct watch *w, const char *data, size_t len,
 /* watch_record() - the journal has this record */
 void watch_record(struct watch *w, const struct journal_entry *e,
 		  uint64_t now_ms);
+
+/**
+ * watch_starved() - the VM waited for a CPU of the host
+ * @waited_ms: so long in all since the start: of the vCPU that waited longest
+ *
+ * Silence is what the guest does not say although it could: time that it had no CPU
+ * is taken out, up to WATCH_STARVED_FACTOR times the time that it is allowed to be
+ * silent, so that nothing waits for ever.
+ */
+void watch_starved(struct watch *w, uint64_t waited_ms);
 
 /* watch_mismatch() - the RECEIPT is not what the profile promises: whatever
  * else the boot does, its figures are those of another machine */

@@ -123,6 +123,7 @@ static void subtracts(void **state)
 	put("pressure/io", "some avg10=1.00 avg60=2.00 avg300=3.00 total=227\n");
 	put("pressure/memory", "some avg10=1.00 avg60=2.00 avg300=3.00 total=333\n");
 	put("loadavg", "12.50 1.00 0.50 3/120 999\n");
+	assert_int_equal(noise_waited_ns(dir, &q), 205);
 	noise_look(dir, &q, &b);
 	noise_between(&a, &b, &n);
 	assert_true(n.fig[NOISE_WINDOW_NS] > 0);

@@ -121,6 +121,32 @@ static void silence(void **state)
 	watch_free(&w);
 }
 
+/* A guest that had no CPU was not silent, up to a limit */
+static void starved(void **state)
+{
+	struct watch w;
+
+	(void)state;
+	watch_init(&w, 0, 0, 0);
+	watch_starved(&w, 5 * S);
+	say(&w, ".", 10 * S);
+	assert_false(watch_due(&w, 129 * S));
+	watch_starved(&w, 105 * S);
+	assert_false(watch_due(&w, 229 * S));
+	assert_true(watch_due(&w, 230 * S));
+	/* What was before the last word does not count */
+	say(&w, ".", 230 * S);
+	assert_true(watch_due(&w, 350 * S));
+	watch_free(&w);
+
+	watch_init(&w, 0, 0, 0);
+	watch_starved(&w, 10 * WATCH_BOOT_SILENCE_S * S - 1);
+	assert_false(watch_due(&w, 10 * WATCH_BOOT_SILENCE_S * S - 1));
+	watch_starved(&w, 10 * WATCH_BOOT_SILENCE_S * S);
+	assert_true(watch_due(&w, 10 * WATCH_BOOT_SILENCE_S * S));
+	watch_free(&w);
+}
+
 static void timed_out(void **state)
 {
 	struct watch w;
@@ -306,6 +332,7 @@ int main(void)
 		cmocka_unit_test(end_decides),
 		cmocka_unit_test(no_receipt),
 		cmocka_unit_test(silence),
+		cmocka_unit_test(starved),
 		cmocka_unit_test(timed_out),
 		cmocka_unit_test(panic),
 		cmocka_unit_test(oops),
