@@ -16,7 +16,7 @@
 #define ROOT "/sys/fs/cgroup"
 #define PARENT ROOT "/kontest"
 #define KILL_STEP_MS 20
-#define KILL_MS 10000
+#define KILL_MS 120000	/* as REAP_MS in child.c */
 
 static const char *const dirs[GROUP_COUNT] = {
 	[GROUP_JOB] = PARENT "/job", [GROUP_LOAD] = PARENT "/load",

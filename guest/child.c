@@ -14,7 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REAP_MS 10000
+/* Threads that wait for swap die when they have it, one after the other */
+#define REAP_MS 120000
 
 int child_init(struct fail *f)
 {
