@@ -8,8 +8,8 @@
 #include "host/cmd.h"
 
 static const struct cmd *const cmds[] = {
-	&cmd_run, &cmd_build, &cmd_report, &cmd_kernel, &cmd_profile,
-	&cmd_journal, &cmd_store, &cmd_import, &cmd_export, &cmd_replay,
+	&cmd_run, &cmd_build, &cmd_report, &cmd_compare, &cmd_kernel,
+	&cmd_profile, &cmd_journal, &cmd_store, &cmd_import, &cmd_export, &cmd_replay,
 	&cmd_verify, &cmd_doctor, NULL,
 };
 

@@ -2,7 +2,8 @@
 /*
  * compare.h - kernels against a baseline: differences, intervals, verdicts in words
  *
- *	struct compare_side sides[] = { { .table = &t, .kernel = 0 }, ... };
+ *	struct compare_side sides[] = { { .boots = &boots, .table = &t,
+ *						.kernel = 0 }, ... };
  *	compare_make(&c, sides, n, &options);	c.comparisons, c.means
  *	compare_free(&c);
  *
@@ -17,8 +18,9 @@
  *  - not enough boots: even the plainest difference could not have been told;
  *  - cannot tell below x %: all else. x is the end of the 95 % interval that is
  *    farther off: what is greater is ruled out, what is smaller is not.
- * A run that timed out or hung has no figure, only a lower bound of one. So a side
- * that lost such runs is never called better, and never the same.
+ * A run that timed out or hung has no figure, at most a lower bound of one: what is left
+ * are the quicker ones. So with such runs on either side there is no verdict, but when
+ * the figure is the length of the run and the side that lost them is the worse already.
  */
 #ifndef KONTEST_COMPARE_H
 #define KONTEST_COMPARE_H
@@ -38,12 +40,13 @@
  * @decimals: of a mean in tables
  * @more_is_better: else less is
  * @main: the one that is compared unless another is asked for
+ * @bounded: it is the length of the run, so that one that timed out was longer
  * @column: of struct bench_view, or NULL for contest's
  */
 struct metric {
 	const char *name, *bench, *title, *unit;
 	int decimals;
-	bool more_is_better, main;
+	bool more_is_better, main, bounded;
 	const char *column;
 };
 
@@ -73,13 +76,15 @@ struct compare_options {
 /**
  * struct compare_side - a kernel of a run
  * @run_id: whole id; for the text and JSON alone, may be NULL
- * @table: of that run
+ * @boots: of that run, all kernels'
+ * @table: made of them
  * @kernel: index in table->kernels
  * @title: its label, with the run before it where sides are of several; NULL: the label.
  *	Not owned
  */
 struct compare_side {
 	const char *run_id;
+	const struct boot_records *boots;
 	const struct table *table;
 	size_t kernel;
 	const char *title;
@@ -104,9 +109,11 @@ struct compare_row {
 };
 DEFINE_VECTOR(compare_rows, struct compare_row)
 
+DEFINE_VECTOR(boot_refs, const struct boot_record *)
+
 /**
  * struct compare_cell - one side of a row
- * @data: figures of the good runs, boot by boot
+ * @data: figures of the good runs, boot by boot; @boots: these boots
  * @mean: geometric; NAN without a run or when a figure is not above 0
  * @ci: of @mean, NAN with fewer than two boots
  * @censored: runs that timed out or hung; @failed: that ended badly otherwise, or well
@@ -117,11 +124,15 @@ DEFINE_VECTOR(compare_rows, struct compare_row)
  */
 struct compare_cell {
 	struct nested data;
+	struct boot_refs boots;
 	double mean;
 	struct interval ci;
 	size_t censored, failed, missing, repeated;
 	bool zero;
 };
+
+/* cell_lost() - runs that were asked for and are in no figure */
+size_t cell_lost(const struct compare_cell *cell);
 
 enum finding {
 	FINDING_NO_DATA, FINDING_FEW_BOOTS, FINDING_CANNOT_TELL, FINDING_SAME,
@@ -165,7 +176,8 @@ DEFINE_VECTOR(comparisons, struct comparison)
  * @rows: so many loads are in it
  * @r: on each boot's mean over all of them, so that what the loads of a boot have in
  *	common is not counted as if it were many boots; boots that lack one are out
- * @left_out: loads that are not in it, for want of data on either side; or ""; owned
+ * @left_out: loads that are not in it, for want of data on either side or because
+ *	runs timed out; or ""; owned
  */
 struct compare_mean {
 	const struct metric *metric;
@@ -183,7 +195,8 @@ DEFINE_VECTOR(compare_means, struct compare_mean)
  * @cells: rows.n * n_sides, row by row; see compare_cell_at()
  * @comparisons: rows.n * (n_sides - 1), row by row, side by side
  * @means: where two loads or more have a ratio
- * @family: p-values that Holm's adjustment has counted
+ * @family: p-values that Holm's adjustment has counted: of all comparisons that boots
+ *	enough for a single one stand behind; @rejected: of these, at most 5 % adjusted
  * @exact: of an exact run: the boots differ by their seed
  */
 struct compare {
@@ -194,7 +207,7 @@ struct compare {
 	struct compare_cell *cells;
 	struct comparisons comparisons;
 	struct compare_means means;
-	size_t family;
+	size_t family, rejected;
 	bool exact;
 };
 

@@ -174,10 +174,13 @@ double ratio_pct(double ratio);
  * @na, @nb: boots of each
  * @level: at which a change is told, for instance INFER_LEVEL
  *
- * The change in %, upwards, that is told with a chance of INFER_POWER:
+ * The change in %, upwards, that both tests of ratio_infer() tell at @level with a
+ * chance of INFER_POWER, if the noise is normal. With few boots it is found by trials,
+ * always the same ones: each experiment that is made up has a change from which on both
+ * tells it, and INFER_POWER of them have it no higher than this. With more it is
  * (t(1 - level / 2) + t(INFER_POWER)) * standard error, on the logarithms (Bloom,
- * Evaluation Review 19 (1995), 547-556), and more where the ranks ask for more:
- * with few boots that is nearly every boot of the one above all of the other.
+ * Evaluation Review 19 (1995), 547-556), and 5 % for the ranks. A spread known from few
+ * boots is known badly, and so is this.
  *
  * Return: %; NAN with fewer than two boots, INFINITY when no change reaches @level.
  */

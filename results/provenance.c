@@ -138,18 +138,11 @@ void provenance_put(const struct boot_records *boots, struct buf *b)
 int provenance_print(struct store *s, const char *run_id, FILE *out,
 		     struct error *err)
 {
-	CLEANUP(strings_clear) struct strings paths = { 0 };
 	CLEANUP(boot_records_clear) struct boot_records boots = { 0 };
 	CLEANUP(buf_free) struct buf text = { 0 };
 
-	if (store_boots(s, run_id, &paths, err) < 0)
+	if (store_load_run(s, run_id, &boots, err) < 0)
 		return -1;
-	for (size_t i = 0; i < paths.n; i++) {
-		struct boot_record b;
-
-		if (!store_load(paths.v[i], &b))
-			boot_records_add(&boots, b);
-	}
 	provenance_put(&boots, &text);
 	if (fwrite(text.data, 1, text.len, out) != text.len || fflush(out))
 		return error_set(err, errno, "print the report");

@@ -417,6 +417,7 @@ int boot_record_load(const char *path, struct boot_record *b,
 		boot_record_free(b);
 		return -1;
 	}
+	b->plan = xstrdup(j.plan);
 	take_plan(b, j.plan);
 	for (size_t i = 0; i < j.entries.n; i++)
 		take_entry(b, &j.entries.v[i], &e);
@@ -443,6 +444,7 @@ void boot_record_free(struct boot_record *b)
 	strings_clear(&b->benches);
 	strings_clear(&b->kernels);
 	free(b->evidence);
+	free(b->plan);
 	json_decref(b->context);
 	json_decref(b->receipt);
 	json_decref(b->host);

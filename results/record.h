@@ -115,6 +115,7 @@ DEFINE_VECTOR(run_records, struct run_record)
  * @receipt: RECEIPT, or NULL when the guest never came that far
  * @host: "host" of VERDICT, or NULL
  * @console: "console" of VERDICT, or NULL
+ * @plan: what the guest was told, lines of text; owned
  * @plan_name: name of the plan
  * @plan_boots: boots a kernel that the plan asks for
  * @label: kernel's label; @order: its position in the plan, from 0
@@ -133,6 +134,7 @@ struct boot_record {
 	char id[SHA256_HEX];
 	char run_id[UUID_TEXT];
 	json_t *context, *receipt, *host, *console;
+	char *plan;
 	const char *plan_name;
 	int64_t plan_boots;
 	const char *label;

@@ -129,24 +129,6 @@ void put_notes(const struct report *r, size_t load, struct buf *b)
 	}
 }
 
-static int load_run(struct store *s, struct report *r, struct error *err)
-{
-	CLEANUP(strings_clear) struct strings paths = { 0 };
-
-	if (store_boots(s, r->run_id, &paths, err))
-		return -1;
-	for (size_t i = 0; i < paths.n; i++) {
-		struct boot_record b;
-
-		if (!store_load(paths.v[i], &b))
-			boot_records_add(&r->boots, b);
-	}
-	if (r->boots.n == 0)
-		return error_set(err, 0, "run '%s': none of its %zu journals can be read",
-				 r->run_id, paths.n);
-	return 0;
-}
-
 static int load_imports(struct store *s, const struct strings *ids,
 			struct report *r, struct error *err)
 {
@@ -171,7 +153,7 @@ int report_print_beside(struct store *s, const char *run_id,
 
 	if (!as_printed && find_format(format ? format : names[0], &which, err))
 		return -1;
-	if ((run_id && load_run(s, &r, err)) ||
+	if ((run_id && store_load_run(s, run_id, &r.boots, err)) ||
 	    load_imports(s, imports, &r, err))
 		return -1;
 	table_make(&r.table, &r.boots);

@@ -304,6 +304,26 @@ int store_load(const char *path, struct boot_record *b)
 	return -1;
 }
 
+int store_load_run(struct store *s, const char *run_id, struct boot_records *boots,
+		   struct error *err)
+{
+	CLEANUP(strings_clear) struct strings paths = { 0 };
+	size_t before = boots->n;
+
+	if (store_boots(s, run_id, &paths, err))
+		return -1;
+	for (size_t i = 0; i < paths.n; i++) {
+		struct boot_record b;
+
+		if (!store_load(paths.v[i], &b))
+			boot_records_add(boots, b);
+	}
+	if (boots->n == before)
+		return error_set(err, 0, "run '%s': none of its %zu journals can be read",
+				 run_id, paths.n);
+	return 0;
+}
+
 static int rebuild_rows(struct store *s, DIR *dir, struct error *err)
 {
 	const struct dirent *de;

@@ -18,6 +18,7 @@
 #include "results/verdict.h"
 
 struct boot_record;
+struct boot_records;
 struct import;
 struct store;
 
@@ -48,6 +49,10 @@ int store_list(struct store *s, FILE *out, struct error *err);
 /* store_load() - read one of them, check it against its name; -1 when it is
  * damaged, which was said on stderr: one bad journal spoils no report */
 int store_load(const char *path, struct boot_record *b);
+/* store_load_run() - add all boots of a run that can be read to @boots; -1 when there is
+ * none */
+int store_load_run(struct store *s, const char *run_id, struct boot_records *boots,
+		   struct error *err);
 
 /**
  * store_add_import() - take foreign results in
