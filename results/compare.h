@@ -15,7 +15,9 @@
  *    cannot show;
  *  - same within x %: the whole 95 % interval lies within the margin x, with as many
  *    boots as a single comparison needs (4 of each);
- *  - not enough boots: even the plainest difference could not have been told;
+ *  - not enough boots: even the plainest difference could not have been told. With
+ *	fewer than a single comparison needs there is no interval and no p-value either:
+ *	the interval holds from so many boots on (tests/unit_simulation.c);
  *  - cannot tell below x %: all else. x is the end of the 95 % interval that is
  *    farther off: what is greater is ruled out, what is smaller is not.
  * A run that timed out or hung has no figure, at most a lower bound of one: what is left
@@ -65,12 +67,14 @@ struct compare_row;
  * @known_mdc_pct: the smallest change in % that a calibration found @boots boots of
  *	each kernel to tell, NAN when there is none; NULL: no calibration
  * @known_arg: for @known_mdc_pct
+ * @no_outlook: leave mdc_pct and more_boots out, which cost more than all else
  */
 struct compare_options {
 	const char *metric;
 	double margin_pct;
 	double (*known_mdc_pct)(const struct compare_row *row, size_t boots, void *arg);
 	void *known_arg;
+	bool no_outlook;
 };
 
 /**
@@ -145,8 +149,9 @@ const char *finding_name(enum finding f);
 /**
  * struct comparison - a side against the baseline in one row
  * @row, @side: indices; the baseline is side 0
- * @r: the figures; ratio is side / baseline
- * @holm_p: r.p adjusted; NAN where the boots could reach no level at all
+ * @r: the figures; ratio is side / baseline. Without interval and p-values where the
+ *	boots are fewer than a single comparison needs
+ * @holm_p: r.p adjusted; NAN where there is none
  * @finding: the verdict
  * @told_pct: the x of "within x %", "below x %"; NAN for others
  * @boots_needed: of each kernel, for FINDING_FEW_BOOTS

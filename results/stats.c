@@ -34,10 +34,20 @@ double stats_half_width(const double *v, size_t n, double confidence)
 	       sqrt((double)n);
 }
 
+double stats_welch_dof(double va, double vb, size_t na, size_t nb)
+{
+	/* Shares, not the variances themselves: their squares may underflow */
+	double a = va / (va + vb), b = vb / (va + vb);
+
+	if (na < 2 || nb < 2 || !isfinite(a + b))
+		return NAN;
+	return 1 / (a * a / (double)(na - 1) + b * b / (double)(nb - 1));
+}
+
 double stats_welch_half_width(const double *a, size_t na, const double *b,
 			      size_t nb, double confidence)
 {
-	double va, vb, dof;
+	double va, vb;
 
 	if (na < 2 || nb < 2 || !(confidence > 0 && confidence < 1))
 		return NAN;
@@ -45,7 +55,10 @@ double stats_welch_half_width(const double *a, size_t na, const double *b,
 	vb = gsl_stats_variance(b, 1, nb) / (double)nb;
 	if (va + vb == 0)
 		return 0;
-	dof = (va + vb) * (va + vb) / (va * va / (double)(na - 1) +
-				       vb * vb / (double)(nb - 1));
-	return gsl_cdf_tdist_Pinv(0.5 + confidence / 2, dof) * sqrt(va + vb);
+	/* GSL ends the program for an argument that is no number. */
+	if (!isfinite(va + vb))
+		return NAN;
+	return gsl_cdf_tdist_Pinv(0.5 + confidence / 2,
+				  stats_welch_dof(va, vb, na, nb)) *
+	       sqrt(va + vb);
 }

@@ -34,6 +34,11 @@ double stats_t_quantile(double confidence, size_t dof);
  */
 double stats_half_width(const double *v, size_t n, double confidence);
 
+/* stats_welch_dof() - Satterthwaite's degrees of freedom of a difference; @va, @vb:
+ * variances of the two means, of @na and @nb observations; NAN when they are both 0 or
+ * of fewer than two */
+double stats_welch_dof(double va, double vb, size_t na, size_t nb);
+
 /**
  * stats_welch_half_width() - half the confidence interval of a difference of
  *	two means, of samples that may spread differently
@@ -44,7 +49,8 @@ double stats_half_width(const double *v, size_t n, double confidence);
  * dof = (va + vb)^2 / (va^2 / (na - 1) + vb^2 / (nb - 1)): Welch, Biometrika 34
  * (1947), 28-35, with the degrees of freedom of Satterthwaite (1946).
  *
- * Return: the half-width; NAN when either has fewer than 2 observations.
+ * Return: the half-width; NAN when either has fewer than 2 observations or one that is
+ * no number.
  */
 double stats_welch_half_width(const double *a, size_t na, const double *b,
 			      size_t nb, double confidence);
