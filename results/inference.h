@@ -71,6 +71,11 @@ struct welch {
 struct welch welch_test(const double *a, size_t na, const double *b, size_t nb,
 			double confidence);
 
+/* student_test() - the same with one spread that both samples share, Student's t of two
+ * samples */
+struct welch student_test(const double *a, size_t na, const double *b, size_t nb,
+			  double confidence);
+
 /**
  * struct rank_test - Mann and Whitney's test
  * @u: pairs in which b is above a, and half of those that are equal
@@ -141,8 +146,10 @@ struct interval nested_bootstrap(const struct nested *a, const struct nested *b,
  * @mean: geometric mean of each
  * @sd_log: standard deviation of the boots' mean logarithms, of each
  * @ratio: mean[1] / mean[0]
- * @ci: of @ratio, INFER_CONFIDENCE, Welch on the boots' mean logarithms
- * @welch_p, @rank_p: of no difference, from the boots' mean logarithms
+ * @ci: of @ratio, INFER_CONFIDENCE, Welch on the boots' mean logarithms; Student's where
+ *	that is wider, which it can be when one side has fewer boots than the other: of
+ *	few that happen to lie close together Welch believes that they always do
+ * @welch_p: of no difference, by the same test; @rank_p: by the ranks
  * @p: the greater of both: that of Welch is only as good as the noise is regular,
  *	that of the ranks holds for any noise
  * @min_p: the smallest that @p can be with so many boots

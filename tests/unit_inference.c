@@ -42,6 +42,25 @@ static void welch_of_student(void **state)
 	near(w.diff, 0.75 - 2.33, 1e-12);
 }
 
+/* The same data, var.equal = TRUE: df = 18, p-value = 0.07919, interval -3.363874 to
+ * 0.203874 */
+static void student_of_student(void **state)
+{
+	static const double one[] = { 0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0,
+				      2.0 };
+	static const double two[] = { 1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6,
+				      3.4 };
+	struct welch w = student_test(two, N(two), one, N(one), 0.95);
+
+	(void)state;
+	near(w.t, -1.8608, 0.00005);
+	near(w.dof, 18, 0);
+	near(w.p, 0.07919, 0.000005);
+	near(w.ci.low, -3.363874, 5e-7);
+	near(w.ci.high, 0.203874, 5e-7);
+	assert_true(isnan(student_test(one, 1, two, 3, 0.95).p));
+}
+
 static void welch_of_little(void **state)
 {
 	static const double one[] = { 3 }, flat[] = { 2, 2, 2 }, more[] = { 5, 5 };
@@ -219,6 +238,24 @@ static void ratio_by_boots(void **state)
 	near(ratio_infer(&b, &a).ci.low, 1 / r.ci.high, 1e-12);
 }
 
+/* Four boots that lie close together by chance, against twenty that do not */
+static void ratio_of_few_and_many(void **state)
+{
+	CLEANUP(nested_free) struct nested few = { 0 }, many = { 0 };
+	struct ratio r;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++)
+		nested_add(&few, 100 + 0.1 * (double)i, true);
+	for (size_t i = 0; i < 20; i++)
+		nested_add(&many, i % 2 ? 100 : 110 + 0.1 * (double)i, true);
+	r = ratio_infer(&few, &many);
+	/* Student's: t(22) = 2.074, a spread of 5.6 %, sqrt(1/4 + 1/20): +-6.1 %; Welch's
+	 * would have been +-2.6 % about +5.4 % */
+	assert_true(r.ci.low < 1 && r.ci.high > 1.11 && r.ci.high < 1.13);
+	assert_true(r.welch_p > 0.05);
+}
+
 static void ratio_of_little(void **state)
 {
 	static const double v[] = { 3, 3, 0, 3 };
@@ -319,6 +356,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(welch_of_student),
+		cmocka_unit_test(student_of_student),
 		cmocka_unit_test(welch_of_little),
 		cmocka_unit_test(ranks_of_scipy),
 		cmocka_unit_test(ranks_of_hollander_and_wolfe),
@@ -327,6 +365,7 @@ int main(void)
 		cmocka_unit_test(ranks_of_little),
 		cmocka_unit_test(holm_of_r),
 		cmocka_unit_test(ratio_by_boots),
+		cmocka_unit_test(ratio_of_few_and_many),
 		cmocka_unit_test(ratio_of_little),
 		cmocka_unit_test(bootstrap),
 		cmocka_unit_test(power_of_r),

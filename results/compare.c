@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * compare.c - from tables to rows, cells, comparisons and their verdicts
+ */
+#include "results/compare.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "results/base/cleanup.h"
+#include "results/bench.h"
+#include "results/compare_words.h"
+
+static const struct metric all_metrics[] = {
+	{ .name = "time", .bench = "", .title = "Time", .unit = "s", .decimals = 3,
+	  .main = true, .bounded = true },
+	{ .name = "loads_per_s", .bench = "", .title = "Loads/s", .unit = "1/s",
+	  .decimals = 4, .more_is_better = true },
+	{ .name = "rate", .bench = "tiobench", .title = "Rate", .unit = "MiB/s",
+	  .decimals = 2, .more_is_better = true, .main = true,
+	  .column = "rate_mib_s" },
+	{ .name = "latency", .bench = "tiobench", .title = "Mean latency",
+	  .unit = "ms", .decimals = 3, .column = "lat_avg_ms" },
+	{ .name = "messages_per_s", .bench = "chat", .title = "Messages/s",
+	  .unit = "1/s", .decimals = 1, .more_is_better = true, .main = true,
+	  .column = "messages_per_s" },
+	{ .name = "elapsed", .bench = "qsbench", .title = "Elapsed", .unit = "s",
+	  .decimals = 3, .main = true, .bounded = true, .column = "elapsed_s" },
+	{ .name = NULL },
+};
+
+const struct metric *metrics(void)
+{
+	return all_metrics;
+}
+
+const char *finding_name(enum finding f)
+{
+	static const char *const names[] = {
+		[FINDING_NO_DATA] = "no-data",
+		[FINDING_FEW_BOOTS] = "not-enough-boots",
+		[FINDING_CANNOT_TELL] = "cannot-tell",
+		[FINDING_SAME] = "same",
+		[FINDING_BETTER] = "better",
+		[FINDING_WORSE] = "worse",
+	};
+
+	return names[f];
+}
+
+const struct compare_cell *compare_cell_at(const struct compare *c, size_t row,
+					   size_t side)
+{
+	return &c->cells[row * c->n_sides + side];
+}
+
+const struct comparison *compare_at(const struct compare *c, size_t row, size_t side)
+{
+	return &c->comparisons.v[row * (c->n_sides - 1) + side - 1];
+}
+
+size_t cell_lost(const struct compare_cell *cell)
+{
+	return cell->censored + cell->failed + cell->missing;
+}
+
+/* --- rows ------------------------------------------------------------------------- */
+
+static bool wanted(const struct metric *m, const char *name)
+{
+	if (!name)
+		return m->main;
+	return strcmp(name, "all") == 0 || strcmp(name, m->name) == 0;
+}
+
+static int check_metric(const char *name, struct error *err)
+{
+	CLEANUP(buf_free) struct buf known = { 0 };
+
+	for (const struct metric *m = all_metrics; m->name; m++) {
+		if (!name || strcmp(name, "all") == 0 || strcmp(name, m->name) == 0)
+			return 0;
+		buf_printf(&known, "%s, ", m->name);
+	}
+	return error_set(err, 0, "there is no metric '%s'; there are %sall", name,
+			 known.data);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static void add_row(struct compare *c, struct compare_row row)
+{
+	for (size_t i = 0; i < c->rows.n; i++) {
+		const struct compare_row *r = &c->rows.v[i];
+
+		if (r->metric == row.metric && r->bench == row.bench &&
+		    r->threads == row.threads && strcmp(r->load, row.load) == 0 &&
+		    same_text(r->phase, row.phase))
+			return;
+	}
+	if (row.phase)
+		row.title = xasprintf("%s %s, %lld thread%s", row.load, row.phase,
+				      (long long)row.threads,
+				      row.threads == 1 ? "" : "s");
+	else
+		row.title = xstrdup(row.load);
+	compare_rows_add(&c->rows, row);
+}
+
+/* has_loads() - does any good run of it count Loads? no_load and cacherun do not */
+static bool has_loads(const struct compare *c, const char *load)
+{
+	for (size_t s = 0; s < c->n_sides; s++) {
+		const struct boot_records *boots = c->sides[s].boots;
+
+		for (size_t b = 0; b < boots->n; b++)
+			for (size_t i = 0; i < boots->v[b].runs.n; i++) {
+				const struct run_record *r = &boots->v[b].runs.v[i];
+
+				if (!r->bench && strcmp(r->load, load) == 0 &&
+				    r->fig[FIG_COUNT_PER_LOAD] > 0)
+					return true;
+			}
+	}
+	return false;
+}
+
+static void add_load_rows(struct compare *c, const struct table *t,
+			  const struct metric *m)
+{
+	for (size_t l = 0; l < t->loads.n; l++) {
+		if (!m->main && !has_loads(c, t->loads.v[l]))
+			continue;
+		add_row(c, (struct compare_row) { .metric = m,
+						  .load = t->loads.v[l] });
+	}
+}
+
+static void add_bench_rows(struct compare *c, const struct table *t,
+			   const struct metric *m)
+{
+	size_t bench = table_find_bench(t, m->bench);
+	struct bench_keys keys = { 0 };
+
+	if (bench == t->benches.n)
+		return;
+	bench_keys_of(t, bench, &keys);
+	/* Without a good run nobody knows its phases. */
+	if (keys.n == 0)
+		bench_keys_add(&keys, (struct bench_key) { NULL, 0 });
+	for (size_t i = 0; i < keys.n; i++)
+		add_row(c, (struct compare_row) {
+			.metric = m, .load = t->benches.v[bench], .bench = true,
+			.phase = keys.v[i].phase, .threads = keys.v[i].threads,
+		});
+	bench_keys_free(&keys);
+}
+
+static int make_rows(struct compare *c, const char *metric, struct error *err)
+{
+	if (check_metric(metric, err) < 0)
+		return -1;
+	for (const struct metric *m = all_metrics; m->name; m++) {
+		if (!wanted(m, metric))
+			continue;
+		for (size_t s = 0; s < c->n_sides; s++) {
+			if (*m->bench)
+				add_bench_rows(c, c->sides[s].table, m);
+			else
+				add_load_rows(c, c->sides[s].table, m);
+		}
+	}
+	if (c->rows.n)
+		return 0;
+	return metric ? error_set(err, 0, "nothing to compare: these runs have no %s",
+				  metric)
+		      : error_set(err, 0, "nothing to compare: these runs have neither loads nor benchmarks");
+}
+
+/* --- cells ------------------------------------------------------------------------ */
+
+static bool of_row(const struct run_record *r, const struct compare_row *row)
+{
+	return r->bench == row->bench && strcmp(r->load, row->load) == 0;
+}
+
+static double figure(const struct compare_row *row, const struct sample *s)
+{
+	const struct bench_view *view = row->bench ? bench_view(row->load) : NULL;
+	const struct bench_key key = { row->phase, row->threads };
+	const json_t *rows;
+
+	if (!row->bench)
+		return row->metric->main ? sample_time_s(s)
+					 : sample_loads(s) / sample_time_s(s);
+	rows = view ? bench_row(s->run, &key) : NULL;
+	return rows ? bench_column(view, row->metric->column)->of(s, rows) : NAN;
+}
+
+static bool boot_exact(const struct boot_record *b)
+{
+	const char *accel = json_string_value(json_object_get(b->context, "accel"));
+
+	return accel && strcmp(accel, "exact") == 0;
+}
+
+static json_int_t boot_seed(const struct boot_record *b)
+{
+	return json_integer_value(json_object_get(
+		json_object_get(b->context, "boot"), "seed"));
+}
+
+/* stands_for() - an exact boot of the same seed is the same boot again */
+static bool stands_for(const struct compare_cell *cell, const struct boot_record *b)
+{
+	for (size_t i = 0; boot_exact(b) && i < cell->boots.n; i++)
+		if (cell->boots.v[i] != b && boot_exact(cell->boots.v[i]) &&
+		    boot_seed(cell->boots.v[i]) == boot_seed(b))
+			return true;
+	return false;
+}
+
+static void take_run(struct compare_cell *cell, const struct compare_row *row,
+		     const struct boot_record *b, const struct run_record *r)
+{
+	const struct sample s = { b, r };
+	enum verdict v = r->ended ? r->verdict : b->verdict;
+	double value;
+	bool first;
+
+	if (!run_good(b, r)) {
+		if (!r->started && !r->ended)
+			cell->missing++;
+		else if (v == VERDICT_TIMED_OUT || v == VERDICT_HUNG)
+			cell->censored++;
+		else
+			cell->failed++;
+		return;
+	}
+	value = figure(row, &s);
+	if (!isfinite(value)) {
+		cell->failed++;
+		return;
+	}
+	if (stands_for(cell, b)) {
+		cell->repeated++;
+		return;
+	}
+	cell->zero = cell->zero || value <= 0;
+	first = cell->boots.n == 0 || cell->boots.v[cell->boots.n - 1] != b;
+	if (first)
+		boot_refs_add(&cell->boots, b);
+	nested_add(&cell->data, value, first);
+}
+
+/* take_cell() - in the order of @boots, which table_make() has sorted */
+static void take_cell(struct compare_cell *cell, const struct compare_row *row,
+		      const struct compare_side *side)
+{
+	int64_t order = side->table->kernels.v[side->kernel].order;
+	size_t a_boot = 0;
+	int64_t present = 0, planned = 0;
+
+	for (size_t i = 0; i < side->boots->n; i++) {
+		const struct boot_record *b = &side->boots->v[i];
+		size_t runs = 0;
+
+		for (size_t r = 0; r < b->runs.n; r++) {
+			if (!of_row(&b->runs.v[r], row))
+				continue;
+			runs++;
+			if (b->order == order)
+				take_run(cell, row, b, &b->runs.v[r]);
+		}
+		a_boot = runs > a_boot ? runs : a_boot;
+		present += b->order == order;
+		planned = b->plan_boots;
+	}
+	if (planned > present)
+		cell->missing += (size_t)(planned - present) * a_boot;
+	cell->mean = NAN;
+	cell->ci = (struct interval) { NAN, NAN };
+	if (cell->data.v.n && !cell->zero) {
+		cleanup_free double *logs = nested_boot_logs(&cell->data);
+		double sum = 0;
+
+		for (size_t i = 0; i < cell->boots.n; i++)
+			sum += logs[i];
+		cell->mean = exp(sum / (double)cell->boots.n);
+		cell->ci = nested_ci(&cell->data, INFER_CONFIDENCE);
+	}
+}
+
+static void make_cells(struct compare *c)
+{
+	c->cells = xcalloc(c->rows.n * c->n_sides, sizeof(c->cells[0]));
+	for (size_t r = 0; r < c->rows.n; r++)
+		for (size_t s = 0; s < c->n_sides; s++)
+			take_cell(&c->cells[r * c->n_sides + s], &c->rows.v[r],
+				  &c->sides[s]);
+	for (size_t s = 0; s < c->n_sides; s++) {
+		const struct boot_records *boots = c->sides[s].boots;
+
+		for (size_t i = 0; i < boots->n; i++)
+			c->exact = c->exact || boot_exact(&boots->v[i]);
+	}
+}
+
+/* --- verdicts ---------------------------------------------------------------------- */
+
+static bool has_data(const struct comparison *x)
+{
+	return isfinite(x->r.ratio);
+}
+
+/* enough() - has either side the boots that a single comparison needs? With fewer no
+ * test can tell, and no interval holds for every noise either */
+static bool enough(const struct ratio *r)
+{
+	size_t need = rank_min_boots(INFER_LEVEL);
+
+	return r->boots[0] >= need && r->boots[1] >= need;
+}
+
+/* ratio_of() - without an interval where it would not hold */
+static struct ratio ratio_of(const struct nested *a, const struct nested *b)
+{
+	struct ratio r = ratio_infer(a, b);
+
+	if (!enough(&r)) {
+		r.ci = (struct interval) { NAN, NAN };
+		r.welch_p = r.rank_p = r.p = NAN;
+	}
+	return r;
+}
+
+/* adjust() - Holm over all that could be told at all: what could not is no chance to
+ * be wrong */
+static void adjust(struct compare *c)
+{
+	size_t n = c->comparisons.n;
+	cleanup_free double *p = xcalloc(n + 1, sizeof(*p));
+
+	for (size_t i = 0; i < n; i++) {
+		const struct ratio *r = &c->comparisons.v[i].r;
+
+		p[i] = enough(r) ? r->p : NAN;
+		c->family += isfinite(p[i]);
+	}
+	holm_adjust(p, n, p);
+	for (size_t i = 0; i < n; i++) {
+		c->comparisons.v[i].holm_p = p[i];
+		c->rejected += p[i] <= INFER_LEVEL;
+	}
+}
+
+/* side_is_worse() - than the baseline, if the ratio is believed */
+static bool side_is_worse(const struct compare *c, const struct comparison *x)
+{
+	return (x->r.ratio > 1) != c->rows.v[x->row].metric->more_is_better;
+}
+
+/* misled() - do the runs that timed out forbid a verdict? */
+static bool misled(const struct compare *c, const struct comparison *x, bool told)
+{
+	size_t base = compare_cell_at(c, x->row, 0)->censored;
+	size_t side = compare_cell_at(c, x->row, x->side)->censored;
+
+	if (!told || !c->rows.v[x->row].metric->bounded)
+		return base || side;
+	return side_is_worse(c, x) ? base : side;
+}
+
+/* beyond_a_byte() - is it more than a byte of the image alone would do? */
+static bool beyond_a_byte(const struct compare *c, const struct comparison *x)
+{
+	return !c->exact || x->r.ci.low > 1 + EXACT_RESOLUTION ||
+	       x->r.ci.high < 1 - EXACT_RESOLUTION;
+}
+
+static void judge(const struct compare *c, struct comparison *x, double level)
+{
+	double far = fmax(ratio_pct(x->r.ci.high), -ratio_pct(x->r.ci.low));
+	double margin = c->margin_pct / 100;
+
+	x->finding = FINDING_NO_DATA;
+	if (!has_data(x))
+		return;
+	x->finding = FINDING_FEW_BOOTS;
+	x->boots_needed = rank_min_boots(level);
+	if (!isfinite(x->holm_p))
+		return;
+	x->finding = FINDING_CANNOT_TELL;
+	if (x->holm_p <= INFER_LEVEL && misled(c, x, true))
+		return;
+	if (x->holm_p <= INFER_LEVEL && beyond_a_byte(c, x)) {
+		x->finding = side_is_worse(c, x) ? FINDING_WORSE : FINDING_BETTER;
+		return;
+	}
+	if (misled(c, x, false))
+		return;
+	if (x->r.ci.low >= 1 - margin && x->r.ci.high <= 1 + margin) {
+		x->finding = FINDING_SAME;
+		x->told_pct = c->margin_pct;
+	} else if (x->r.min_p > level && x->holm_p > INFER_LEVEL) {
+		x->finding = FINDING_FEW_BOOTS;
+	} else {
+		x->told_pct = far;
+	}
+}
+
+/* outlook() - what would more boots tell? */
+static void outlook(const struct compare *c, struct comparison *x, double level)
+{
+	const struct ratio *r = &x->r;
+	size_t fewer = r->boots[0] < r->boots[1] ? r->boots[0] : r->boots[1], n;
+
+	x->mdc_pct = detectable_pct(r->sd_log[0], r->sd_log[1], r->boots[0],
+				    r->boots[1], level);
+	if (!isfinite(x->mdc_pct))
+		x->mdc_pct = NAN;
+	n = boots_to_tell(r->sd_log[0], r->sd_log[1], c->margin_pct, level);
+	x->more_boots = n > fewer ? n - fewer : 0;
+}
+
+static void make_comparisons(struct compare *c, const struct compare_options *o)
+{
+	size_t with_data = 0;
+	double level;
+
+	for (size_t r = 0; r < c->rows.n; r++)
+		for (size_t s = 1; s < c->n_sides; s++) {
+			const struct compare_cell *a = compare_cell_at(c, r, 0);
+			const struct compare_cell *b = compare_cell_at(c, r, s);
+			struct comparison x = {
+				.row = r, .side = s,
+				.r = ratio_of(&a->data, &b->data),
+				.told_pct = NAN, .mdc_pct = NAN,
+				.known_mdc_pct = NAN,
+			};
+
+			with_data += has_data(&x);
+			comparisons_add(&c->comparisons, x);
+		}
+	adjust(c);
+	/* What a difference would have to reach yet, the others being as they are */
+	level = INFER_LEVEL / (double)(with_data > c->rejected ?
+				       with_data - c->rejected : 1);
+	for (size_t i = 0; i < c->comparisons.n; i++) {
+		struct comparison *x = &c->comparisons.v[i];
+		size_t fewer = x->r.boots[x->r.boots[1] < x->r.boots[0]];
+
+		judge(c, x, level);
+		if (!o || !o->no_outlook)
+			outlook(c, x, level);
+		if (o && o->known_mdc_pct && has_data(x))
+			x->known_mdc_pct = o->known_mdc_pct(&c->rows.v[x->row],
+							    fewer, o->known_arg);
+		compare_words(c, x);
+	}
+}
+
+/* --- the mean over loads ------------------------------------------------------------ */
+
+static bool in_mean(const struct compare *c, size_t row, size_t side)
+{
+	const struct compare_cell *a = compare_cell_at(c, row, 0);
+	const struct compare_cell *b = compare_cell_at(c, row, side);
+
+	return isfinite(a->mean) && isfinite(b->mean) && !a->censored && !b->censored;
+}
+
+/* boot_value() - of a boot in a cell, the mean logarithm of its runs; NAN: none */
+static double boot_value(const struct compare_cell *cell, const struct boot_record *b)
+{
+	cleanup_free double *logs = nested_boot_logs(&cell->data);
+
+	for (size_t i = 0; i < cell->boots.n; i++)
+		if (cell->boots.v[i] == b)
+			return logs[i];
+	return NAN;
+}
+
+/* whole_boots() - of a side, each boot's geometric mean over the rows in @in */
+static void whole_boots(const struct compare *c, const bool *in, size_t side,
+			struct nested *n)
+{
+	const struct boot_records *boots = c->sides[side].boots;
+
+	for (size_t i = 0; i < boots->n; i++) {
+		double sum = 0, rows = 0;
+
+		for (size_t r = 0; r < c->rows.n; r++) {
+			if (!in[r])
+				continue;
+			sum += boot_value(compare_cell_at(c, r, side), &boots->v[i]);
+			rows++;
+		}
+		if (isfinite(sum))
+			nested_add(n, exp(sum / rows), true);
+	}
+}
+
+static void make_mean(struct compare *c, const struct metric *m, size_t side)
+{
+	CLEANUP(nested_free) struct nested a = { 0 }, b = { 0 };
+	cleanup_free bool *in = xcalloc(c->rows.n, sizeof(*in));
+	struct compare_mean mean = { .metric = m, .side = side };
+	CLEANUP(buf_free) struct buf out = { 0 };
+
+	for (size_t r = 0; r < c->rows.n; r++) {
+		if (c->rows.v[r].metric != m)
+			continue;
+		in[r] = in_mean(c, r, side);
+		mean.rows += in[r];
+		if (!in[r])
+			buf_printf(&out, "%s%s", out.len ? ", " : "",
+				   c->rows.v[r].title);
+	}
+	if (mean.rows < 2)
+		return;
+	whole_boots(c, in, 0, &a);
+	whole_boots(c, in, side, &b);
+	mean.r = ratio_of(&a, &b);
+	mean.left_out = xstrdup(out.len ? out.data : "");
+	compare_means_add(&c->means, mean);
+}
+
+int compare_make(struct compare *c, const struct compare_side *sides, size_t n,
+		 const struct compare_options *o, struct error *err)
+{
+	*c = (struct compare) {
+		.sides = xcalloc(n, sizeof(*sides)), .n_sides = n,
+		.margin_pct = o && o->margin_pct > 0 ? o->margin_pct
+						     : COMPARE_MARGIN_PCT,
+	};
+	for (size_t i = 0; i < n; i++) {
+		c->sides[i] = sides[i];
+		if (!sides[i].title)
+			c->sides[i].title =
+				sides[i].table->kernels.v[sides[i].kernel].label;
+	}
+	if (make_rows(c, o ? o->metric : NULL, err) < 0) {
+		compare_free(c);
+		return -1;
+	}
+	make_cells(c);
+	make_comparisons(c, o);
+	for (const struct metric *m = all_metrics; m->name; m++)
+		for (size_t s = 1; s < n; s++)
+			make_mean(c, m, s);
+	return 0;
+}
+
+void compare_free(struct compare *c)
+{
+	for (size_t i = 0; c->cells && i < c->rows.n * c->n_sides; i++) {
+		nested_free(&c->cells[i].data);
+		boot_refs_free(&c->cells[i].boots);
+	}
+	for (size_t i = 0; i < c->rows.n; i++)
+		free(c->rows.v[i].title);
+	for (size_t i = 0; i < c->comparisons.n; i++) {
+		free(c->comparisons.v[i].verdict);
+		free(c->comparisons.v[i].sentence);
+	}
+	for (size_t i = 0; i < c->means.n; i++)
+		free(c->means.v[i].left_out);
+	free(c->cells);
+	free(c->sides);
+	compare_rows_free(&c->rows);
+	comparisons_free(&c->comparisons);
+	compare_means_free(&c->means);
+	*c = (struct compare) { 0 };
+}
