@@ -20,6 +20,10 @@
 /* Up to so many, C(n, k) is a whole number that a double holds with room to spare */
 #define CHOOSE_MAX 60
 
+/* Two boots are as quick as each other when they are so but for the last bits of this
+ * arithmetic, which depend on how many runs they had: 1e-12 of an hour is 4 ns */
+#define LOG_UNIT 1e-12
+
 /* --- nested observations --------------------------------------------------------- */
 
 void nested_add(struct nested *n, double v, bool new_boot)
@@ -45,7 +49,7 @@ double *nested_boot_logs(const struct nested *n)
 		for (size_t r = 0; r < n->runs.v[b]; r++, at++)
 			logs[b] += n->v.v[at] > 0 && isfinite(n->v.v[at]) ?
 				   log(n->v.v[at]) : NAN;
-		logs[b] /= (double)n->runs.v[b];
+		logs[b] = nearbyint(logs[b] / (double)n->runs.v[b] / LOG_UNIT) * LOG_UNIT;
 	}
 	return logs;
 }

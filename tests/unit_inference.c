@@ -238,6 +238,23 @@ static void ratio_by_boots(void **state)
 	near(ratio_infer(&b, &a).ci.low, 1 / r.ci.high, 1e-12);
 }
 
+/* One run a boot, or three that are as long: not the last bit apart */
+static void ratio_of_constants(void **state)
+{
+	CLEANUP(nested_free) struct nested one = { 0 }, three = { 0 };
+	struct ratio r;
+
+	(void)state;
+	for (size_t i = 0; i < 12; i++) {
+		if (i < 4)
+			nested_add(&one, 73.123456789, true);
+		nested_add(&three, 73.123456789, i % 3 == 0);
+	}
+	r = ratio_infer(&one, &three);
+	assert_true(r.p == 1 && r.ratio == 1 && r.ci.low == 1 && r.ci.high == 1);
+	assert_int_equal(r.boots[1], 4);
+}
+
 /* Four boots that lie close together by chance, against twenty that do not */
 static void ratio_of_few_and_many(void **state)
 {
@@ -365,6 +382,7 @@ int main(void)
 		cmocka_unit_test(ranks_of_little),
 		cmocka_unit_test(holm_of_r),
 		cmocka_unit_test(ratio_by_boots),
+		cmocka_unit_test(ratio_of_constants),
 		cmocka_unit_test(ratio_of_few_and_many),
 		cmocka_unit_test(ratio_of_little),
 		cmocka_unit_test(bootstrap),

@@ -48,6 +48,19 @@ static double boot_noise(gsl_rng *rng, enum shape shape)
 	}
 }
 
+/* mean_log() - of that noise: kernels of unlike noise are alike when this is */
+static double mean_log(enum shape shape)
+{
+	switch (shape) {
+	case BIMODAL:
+		return log(1.1) / 2;
+	case OUTLIERS:
+		return log(1.3) / 10;
+	default:
+		return 0;
+	}
+}
+
 /* --- an experiment, without journals ---------------------------------------------- */
 
 #define LOADS_MAX 8
@@ -120,8 +133,9 @@ static void trial_run(struct trial *t, enum shape base, enum shape other, double
 		bool is_other = t->boot[b].order == 1;
 
 		for (size_t l = 0; l < t->loads; l++) {
+			enum shape shape = is_other ? other : base;
 			double boot = 100 * (is_other ? ratio : 1) *
-				      boot_noise(t->rng, is_other ? other : base);
+				      boot_noise(t->rng, shape) / exp(mean_log(shape));
 
 			for (size_t r = 0; r < t->runs; r++)
 				t->boot[b].runs.v[l * t->runs + r].fig[FIG_WALL_NS] =
@@ -218,17 +232,28 @@ static void alike_and_covered(void **state)
 			}
 }
 
-/* Noise and boots that are not the same on both sides */
+/*
+ * Noise and boots that are not the same on both sides. Where one side's rare outliers are
+ * in none of its few boots, and the other side's noise is of another kind, no method knows
+ * of them: 8 boots of each cover 91 % then.
+ */
 static void unlike_sides(void **state)
 {
 	static const struct {
 		size_t na, nb;
 		enum shape a, b;
+		double least;
 	} with[] = {
-		{ 4, 12, NORMAL, NORMAL }, { 12, 4, LOG_NORMAL, NORMAL },
-		{ 4, 12, LOG_NORMAL, NORMAL }, { 6, 6, LOG_NORMAL, NORMAL },
-		{ 4, 20, BIMODAL, BIMODAL }, { 5, 10, BIMODAL, BIMODAL },
-		{ 4, 16, OUTLIERS, OUTLIERS }, { 16, 4, BIMODAL, OUTLIERS },
+		{ 4, 12, NORMAL, NORMAL, 0.93 },
+		{ 12, 4, LOG_NORMAL, NORMAL, 0.93 },
+		{ 4, 12, LOG_NORMAL, NORMAL, 0.93 },
+		{ 6, 6, LOG_NORMAL, NORMAL, 0.93 },
+		{ 4, 20, BIMODAL, BIMODAL, 0.93 },
+		{ 5, 10, BIMODAL, BIMODAL, 0.93 },
+		{ 4, 16, OUTLIERS, OUTLIERS, 0.93 },
+		{ 6, 12, NORMAL, BIMODAL, 0.93 },
+		{ 16, 4, BIMODAL, OUTLIERS, 0.93 },
+		{ 8, 8, BIMODAL, OUTLIERS, 0.89 },
 	};
 
 	(void)state;
@@ -242,7 +267,7 @@ static void unlike_sides(void **state)
 		       with[i].na, shapes[with[i].a], with[i].nb, shapes[with[i].b],
 		       100 * wrong, 100 * cover);
 		assert_true(wrong <= 0.05 + error_of(0.05, 1000));
-		assert_true(cover >= 0.93 - error_of(0.93, 2000));
+		assert_true(cover >= with[i].least - error_of(with[i].least, 2000));
 	}
 }
 
