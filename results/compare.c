@@ -261,7 +261,7 @@ static void take_cell(struct compare_cell *cell, const struct compare_row *row,
 		      const struct compare_side *side)
 {
 	int64_t order = side->table->kernels.v[side->kernel].order;
-	size_t a_boot = 0;
+	size_t own = 0, any = 0;	/* runs that a boot was asked for */
 	int64_t present = 0, planned = 0;
 
 	for (size_t i = 0; i < side->boots->n; i++) {
@@ -275,12 +275,13 @@ static void take_cell(struct compare_cell *cell, const struct compare_row *row,
 			if (b->order == order)
 				take_run(cell, row, b, &b->runs.v[r]);
 		}
-		a_boot = runs > a_boot ? runs : a_boot;
+		any = runs > any ? runs : any;
+		own = b->order == order && runs > own ? runs : own;
 		present += b->order == order;
 		planned = b->plan_boots;
 	}
 	if (planned > present)
-		cell->missing += (size_t)(planned - present) * a_boot;
+		cell->missing += (size_t)(planned - present) * (own ? own : any);
 	cell->mean = NAN;
 	cell->ci = (struct interval) { NAN, NAN };
 	if (cell->data.v.n && !cell->zero) {

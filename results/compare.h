@@ -122,7 +122,7 @@ DEFINE_VECTOR(boot_refs, const struct boot_record *)
  * @ci: of @mean, NAN with fewer than two boots
  * @censored: runs that timed out or hung; @failed: that ended badly otherwise, or well
  *	on a boot that does not count; @missing: not begun, or of boots without a journal
- *	(of such a boot the runs that another boot of the side was asked for)
+ *	(of such a boot as many as another boot was asked for, of the side if it has any)
  * @repeated: runs of boots that an exact boot of the same seed stands for already
  * @zero: a figure is 0: there is no ratio
  */

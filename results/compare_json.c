@@ -2,6 +2,7 @@
 /*
  * compare_json.c - a comparison for programs; see results/report.schema.md
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "results/base/cleanup.h"
@@ -72,10 +73,12 @@ static json_t *comparison_json(const struct compare *c, const struct comparison 
 {
 	const struct compare_cell *base = compare_cell_at(c, x->row, 0);
 	const struct compare_cell *cell = compare_cell_at(c, x->row, x->side);
-	struct interval ci = nested_bootstrap(&base->data, &cell->data,
-					      INFER_CONFIDENCE, BOOTSTRAP_SEED);
+	struct interval ci = { NAN, NAN };
 	json_t *o = json_object();
 
+	if (x->r.boots[0] >= BOOTSTRAP_BOOTS && x->r.boots[1] >= BOOTSTRAP_BOOTS)
+		ci = nested_bootstrap(&base->data, &cell->data, INFER_CONFIDENCE,
+				      BOOTSTRAP_SEED);
 	put_count(o, "side", x->side);
 	put_text(o, "finding", finding_name(x->finding));
 	put_text(o, "verdict", x->verdict);

@@ -285,7 +285,7 @@ char *compare_method(const struct compare *c)
 	cleanup_free char *margin = size_text(c->margin_pct);
 	struct buf b = { 0 };
 
-	buf_printf(&b, "Method: the boot is the unit. Means are geometric, over each boot's runs and then over boots; a difference is the ratio to %s, with the 95 %% interval of Welch's t on the boots' mean logarithms. p is the greater of Welch's and the exact Mann-Whitney test's",
+	buf_printf(&b, "Method: the boot is the unit. Means are geometric, over each boot's runs and then over boots; a difference is the ratio to %s, with the 95 %% interval of Welch's t on the boots' mean logarithms (Student's where that is wider, which takes unlike numbers of boots). p is the greater of that test's and the exact Mann-Whitney test's",
 		   c->sides[0].title);
 	if (c->family > 1)
 		buf_printf(&b, ", adjusted by Holm over the %zu comparisons of this report that have boots enough for one",
