@@ -10,9 +10,8 @@
  * The rules of a verdict:
  *  - better, worse: the p-value, adjusted by Holm over everything in the report, is
  *    at most 5 %; there are boots enough that it can be; the runs left over do not
- *    mislead (below). In exact mode the interval also lies beyond EXACT_RESOLUTION,
- *    since that much comes from a byte of the image alone, which boots of one image
- *    cannot show;
+ *    mislead (below). In exact mode the interval also lies beyond COMPARE_EXACT_PCT,
+ *    which a changed byte of the image does alone: boots of one image cannot show it;
  *  - same within x %: the whole 95 % interval lies within the margin x, with as many
  *    boots as a single comparison needs (4 of each);
  *  - not enough boots: even the plainest difference could not have been told. With
@@ -57,6 +56,13 @@ const struct metric *metrics(void);
 
 /* COMPARE_MARGIN_PCT - the default of --margin; argued in results/README.md */
 #define COMPARE_MARGIN_PCT 1.0
+
+/*
+ * COMPARE_EXACT_PCT - how much a compile's exact Time moves when nothing but a byte of the
+ * image changes (measured). Loads on the disk may move farther; that their boots' seeds
+ * show.
+ */
+#define COMPARE_EXACT_PCT 0.5
 
 struct compare_row;
 

@@ -173,8 +173,8 @@ static void put_doubt(const struct compare *c, const struct comparison *x,
 	if (x->r.ci.low <= 1 && x->r.ci.high >= 1)
 		return;
 	if (x->holm_p <= INFER_LEVEL)
-		buf_printf(b, " The interval is not beyond the %g %% that a changed byte of the image does in exact mode.",
-			   100 * EXACT_RESOLUTION);
+		buf_printf(b, " The interval is not beyond the %g %% that a changed byte of the image does to a compile in exact mode.",
+			   COMPARE_EXACT_PCT);
 	else if (x->r.rank_p > INFER_LEVEL)
 		buf_printf(b, " The interval leaves out 0, but by their ranks the boots may be alike (p %s).",
 			   rank);
@@ -293,8 +293,8 @@ char *compare_method(const struct compare *c)
 	buf_printf(&b, ". Better or worse: p at most 0.05. Same: the whole interval within %s %%. ",
 		   margin);
 	if (c->exact)
-		buf_printf(&b, "Exact mode: boots differ by their seed, and a difference counts beyond the %g %% that a changed byte of the image does. ",
-			   100 * EXACT_RESOLUTION);
+		buf_printf(&b, "Exact mode: boots differ by their seed, and only a difference beyond %g %% counts, which a changed byte of the image does to a compile alone. ",
+			   COMPARE_EXACT_PCT);
 	buf_adds(&b, "Runs that failed, timed out or are missing are counted, and in no figure.");
 	return b.data;
 }

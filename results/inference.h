@@ -111,6 +111,10 @@ double rank_min_p(size_t na, size_t nb);
  * rank_min_p() to be at most @level; 0 for a @level that is none (0 < level < 1) */
 size_t rank_min_boots(double level);
 
+/* rank_pairs_against() - the most of the @na * @nb pairs that may stand the other way round
+ * for rank_test() to give a p of @level or less, which rank_min_p() must be capable of */
+size_t rank_pairs_against(size_t na, size_t nb, double level);
+
 /**
  * holm_adjust() - p-values for a report of several comparisons
  * @p: n of them; NAN: not tested, and not counted
