@@ -213,8 +213,8 @@ struct rank_test rank_test(const double *a, size_t na, const double *b, size_t n
 
 	if (!na || !nb || !all_finite(a, na) || !all_finite(b, nb))
 		return r;
-	for (size_t i = 0; i < n; i++)
-		both[i] = i < na ? a[i] : b[i - na];
+	memcpy(both, a, na * sizeof(*a));
+	memcpy(both + na, b, nb * sizeof(*b));
 	doubled_ranks(both, n, rank2, &ties);
 	for (size_t i = 0; i < n; i++)
 		*(i < na ? &sum2_a : &sum2_b) += rank2[i];
