@@ -10,6 +10,7 @@
 #include "results/base/cleanup.h"
 #include "results/bench.h"
 #include "results/compare_judge.h"
+#include "results/noise.h"
 
 static const struct metric all_metrics[] = {
 	{ .name = "time", .bench = "", .title = "Time", .unit = "s", .decimals = 3,
@@ -250,6 +251,7 @@ static void take_run(struct compare_cell *cell, const struct compare_row *row,
 		return;
 	}
 	cell->zero = cell->zero || value <= 0;
+	cell->noisy += run_noisy(b, r, NULL);
 	first = cell->boots.n == 0 || cell->boots.v[cell->boots.n - 1] != b;
 	if (first)
 		boot_refs_add(&cell->boots, b);

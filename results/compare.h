@@ -130,6 +130,7 @@ DEFINE_VECTOR(boot_refs, const struct boot_record *)
  *	on a boot that does not count; @missing: not begun, or of boots without a journal
  *	(of such a boot as many as another boot was asked for, of the side if it has any)
  * @repeated: runs of boots that an exact boot of the same seed stands for already
+ * @noisy: runs in it during which the host was too busy (noise.h); they count
  * @zero: a figure is 0: there is no ratio
  */
 struct compare_cell {
@@ -137,7 +138,7 @@ struct compare_cell {
 	struct boot_refs boots;
 	double mean;
 	struct interval ci;
-	size_t censored, failed, missing, repeated;
+	size_t censored, failed, missing, repeated, noisy;
 	bool zero;
 };
 

@@ -46,6 +46,7 @@ static json_t *cell_json(const struct compare *c, size_t row, size_t side)
 	put_count(o, "failed", cell->failed);
 	put_count(o, "missing", cell->missing);
 	put_count(o, "repeated", cell->repeated);
+	put_count(o, "noisy", cell->noisy);
 	json_put_real(o, "mean", cell->mean);
 	json_put_real(o, "low", cell->ci.low);
 	json_put_real(o, "high", cell->ci.high);

@@ -95,10 +95,14 @@ char *lost_text(const struct compare_cell *cell)
 
 static void put_lost(const struct compare *c, size_t row, size_t side, struct buf *b)
 {
-	cleanup_free char *lost = lost_text(compare_cell_at(c, row, side));
+	const struct compare_cell *cell = compare_cell_at(c, row, side);
+	cleanup_free char *lost = lost_text(cell);
 
 	if (lost)
 		buf_printf(b, " Of %s, %s.", c->sides[side].title, lost);
+	if (cell->noisy)
+		buf_printf(b, " During %zu of %zu runs of %s the host was noisy; they count.",
+			   cell->noisy, cell->data.v.n, c->sides[side].title);
 }
 
 /* --- verdicts ------------------------------------------------------------------------ */
