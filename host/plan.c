@@ -244,8 +244,14 @@ int plan_set(struct plan *p, const char *key, const char *value,
 		return set_loads(p, value, err);
 	if (!strcmp(key, "bench"))
 		return plan_bench_set(&p->bench, value, err);
-	if (!strcmp(key, "boots"))
+	if (plan_auto_key(key, value)) {
+		p->boots = strcmp(key, "boots") ? p->boots : 0;
+		return plan_auto_set(&p->more, key, value, err);
+	}
+	if (!strcmp(key, "boots")) {
+		plan_auto_number(&p->more);
 		return set_number(&p->boots, key, value, 1, 1000, err);
+	}
 	if (!strcmp(key, "runs"))
 		return set_number(&p->runs, key, value, 1, 1000, err);
 	if (!strcmp(key, "jobs"))
@@ -407,8 +413,14 @@ static void write_text(struct plan *p)
 {
 	CLEANUP(buf_free) struct buf b = { 0 };
 
-	buf_printf(&b, "[plan]\nname = %s\nprofile = %s\nboots = %u\nruns = %u\nloads =",
-		   p->name, p->profile, p->boots, p->runs);
+	buf_printf(&b, "[plan]\nname = %s\nprofile = %s\nboots = ", p->name,
+		   p->profile);
+	if (p->more.boots)
+		buf_adds(&b, "auto\n");
+	else
+		buf_printf(&b, "%u\n", p->boots);
+	plan_auto_text(&p->more, &b);
+	buf_printf(&b, "runs = %u\nloads =", p->runs);
 	for (size_t i = 0; i < p->loads.n; i++)
 		if (p->loads.v[i].runs)
 			buf_printf(&b, " %s:%u", p->loads.v[i].name,
@@ -501,7 +513,8 @@ int plan_finish(struct plan *p, struct error *err)
 	}
 	if (plan_tunables_finish(&p->tunables, err) < 0 || check_texts(p, err))
 		return -1;
-	if (plan_job(p, err) < 0 || check_job(p, err) < 0)
+	if (plan_job(p, err) < 0 || check_job(p, err) < 0 ||
+	    plan_auto_finish(&p->more, err) < 0)
 		return -1;
 	for (size_t i = 0; i < p->loads.n; i++) {
 		if (p->loads.v[i].runs == RUNS_OF_PLAN)

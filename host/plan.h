@@ -5,7 +5,7 @@
  *	[plan]
  *	name = hz
  *	profile = osdl-up
- *	boots = 3
+ *	boots = 3		; or auto, with budget and precision: plan_auto.h
  *	runs = 2
  *	bench = contest, tiobench:2	; what is run, NAME[:RUNS]; default: contest
  *	loads = no_load, cacherun, process_load, io_load:4	; NAME[:RUNS]
@@ -46,6 +46,7 @@
 #ifndef KONTEST_PLAN_H
 #define KONTEST_PLAN_H
 
+#include "host/plan_auto.h"
 #include "host/plan_bench.h"
 #include "host/plan_tunable.h"
 #include "images/profile.h"
@@ -71,6 +72,8 @@ DEFINE_VECTOR(plan_loads, struct plan_load)
 
 /**
  * struct plan - see the file format above; strings owned
+ * @boots: of each kernel; 0: as many as @more says
+ * @more: boots = auto, repeats of noisy boots
  * @accel_set, @seed_set: the plan says it
  * @job_target: of a job that has them (linux), or NULL
  * @job_tree, @job_command, @job_prepare: section [job], or NULL
@@ -82,6 +85,7 @@ struct plan {
 	char *name;
 	char *profile;
 	unsigned int boots;
+	struct plan_auto more;
 	unsigned int runs;
 	struct plan_loads loads;
 	char *job;
