@@ -9,7 +9,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "host/experiment.h"
+#include "host/auto_boots.h"
 #include "loads/load.h"
 #include "results/base/cleanup.h"
 #include "results/journal.h"
@@ -138,10 +138,11 @@ static json_t *plan_object(const struct experiment *e)
 	for (size_t i = 0; i < e->n_candidates; i++)
 		json_array_append_new(labels,
 			json_string(e->candidates[i].kernel.label));
-	return json_pack("{s:s, s:s, s:s, s:I, s:i, s:i, s:o}", "name", p->name,
-			 "text", p->text, "digest", p->digest, "order_seed",
-			 (json_int_t)p->order_seed, "boots", (int)p->boots,
-			 "runs", (int)p->runs, "kernels", labels);
+	return json_pack("{s:s, s:s, s:s, s:I, s:i, s:i, s:o, s:o*}", "name",
+			 p->name, "text", p->text, "digest", p->digest,
+			 "order_seed", (json_int_t)p->order_seed, "boots",
+			 (int)e->rounds, "runs", (int)p->runs, "kernels", labels,
+			 "auto", auto_json(e));
 }
 
 static json_t *image_object(const struct experiment *e, const struct candidate *c)
@@ -202,11 +203,14 @@ char *boot_context(const struct experiment *e, const struct planned_boot *b)
 	json_t *o;
 	char *text;
 
-	o = json_pack("{s:s, s:s, s:o, s:{s:i, s:i, s:i}}",
+	o = json_pack("{s:s, s:s, s:o, s:{s:i, s:i, s:i, s:o*}}",
 		      "kontest", KONTEST_VERSION, "run_id", e->run_id,
 		      "plan", plan_object(e), "boot",
 		      "index", (int)b->index, "number", (int)b->number,
-		      "seed", (int)b->number);
+		      "seed", (int)b->number, "repeats",
+		      b->repeats ? json_integer(b->repeats) : NULL);
+	if (e->calibration)
+		json_object_set_new(o, "calibration", json_true());
 	json_object_set_new(o, "kernel", json_pack(
 		"{s:s, s:s, s:s, s:s?, s:s?, s:s, s:i}", "label", k->label,
 		"spec", k->spec, "release", k->release, "package", k->package,

@@ -238,24 +238,61 @@ static void random_uuid(char text[UUID_TEXT])
 	uuid_text(u, text);
 }
 
+void order_init(struct boot_order *o, size_t kernels, uint64_t seed)
+{
+	gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+
+	gsl_rng_set(rng, (unsigned long)seed);
+	*o = (struct boot_order){
+		.rng = rng,
+		.n = kernels,
+		.numbers = xcalloc(kernels, sizeof(*o->numbers)),
+	};
+}
+
+void order_round(struct boot_order *o, struct planned_boots *out)
+{
+	size_t *block = xcalloc(o->n, sizeof(*block));
+
+	for (size_t k = 0; k < o->n; k++)
+		block[k] = k;
+	gsl_ran_shuffle(o->rng, block, o->n, sizeof(*block));
+	for (size_t k = 0; k < o->n; k++)
+		planned_boots_add(out, (struct planned_boot){
+			.kernel = block[k],
+			.number = ++o->numbers[block[k]],
+			.index = (unsigned int)out->n + 1 });
+	free(block);
+}
+
+void order_repeat(struct boot_order *o, size_t at, struct planned_boots *out)
+{
+	const struct planned_boot noisy = out->v[at];
+
+	planned_boots_add(out, (struct planned_boot){
+		.kernel = noisy.kernel,
+		.number = ++o->numbers[noisy.kernel],
+		.index = (unsigned int)out->n + 1,
+		.repeats = noisy.index });
+}
+
+void order_free(struct boot_order *o)
+{
+	if (o->rng)
+		gsl_rng_free(o->rng);
+	free(o->numbers);
+	*o = (struct boot_order){ 0 };
+}
+
 void order_boots(size_t kernels, unsigned int boots, uint64_t seed,
 		 struct planned_boots *out)
 {
-	gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-	size_t *block = xcalloc(kernels, sizeof(*block));
+	struct boot_order o;
 
-	gsl_rng_set(rng, (unsigned long)seed);
-	for (unsigned int b = 1; b <= boots; b++) {
-		for (size_t k = 0; k < kernels; k++)
-			block[k] = k;
-		gsl_ran_shuffle(rng, block, kernels, sizeof(*block));
-		for (size_t k = 0; k < kernels; k++)
-			planned_boots_add(out, (struct planned_boot){
-				.kernel = block[k], .number = b,
-				.index = (unsigned int)out->n + 1 });
-	}
-	free(block);
-	gsl_rng_free(rng);
+	order_init(&o, kernels, seed);
+	for (unsigned int b = 0; b < boots; b++)
+		order_round(&o, out);
+	order_free(&o);
 }
 
 int experiment_schedule(struct experiment *e, struct error *err)
@@ -267,8 +304,11 @@ int experiment_schedule(struct experiment *e, struct error *err)
 			 probe->system.initrd, e->cache->dir, &e->accel,
 			 &e->accel_note, err) < 0)
 		return -1;
-	order_boots(e->n_candidates, e->plan->boots, e->plan->order_seed,
-		    &e->boots);
+	if (!e->plan->more.boots && !e->plan->more.repeat_noisy) {
+		e->rounds = e->plan->boots;
+		order_boots(e->n_candidates, e->rounds, e->plan->order_seed,
+			    &e->boots);
+	}
 	random_uuid(e->run_id);
 	return 0;
 }

@@ -35,6 +35,7 @@ struct candidate {
  * @kernel: index into struct experiment.candidates
  * @number: 1.. within the kernel; also the seed stirred into the guest
  * @index: 1.. over the whole run, in the order of execution
+ * @repeats: index of the noisy boot that it does again; 0: none
  * @guest_plan: what the guest is told when that is given already, owned; NULL:
  *              guest_plan() makes it
  */
@@ -42,11 +43,17 @@ struct planned_boot {
 	size_t kernel;
 	unsigned int number;
 	unsigned int index;
+	unsigned int repeats;
 	char *guest_plan;
 };
 DEFINE_VECTOR(planned_boots, struct planned_boot)
 
-/* struct experiment - all owned, but @plan and @cache */
+/**
+ * struct experiment - all owned, but @plan and @cache
+ * @boots: those that are planned so far; boots = auto adds to them (auto_boots.h)
+ * @rounds: boots of each kernel among them, repeats not counted
+ * @calibration: the kernels are one and the same under several labels
+ */
 struct experiment {
 	struct plan *plan;
 	const struct cache *cache;
@@ -62,6 +69,8 @@ struct experiment {
 	char *accel_note;
 	enum kernel_bus bus;
 	struct planned_boots boots;
+	unsigned int rounds;
+	bool calibration;
 	char run_id[UUID_TEXT];
 };
 
@@ -83,7 +92,8 @@ int experiment_profile(struct experiment *e, struct plan *plan,
 int experiment_build(struct experiment *e, bool locked, bool only_images,
 		     struct error *err);
 
-/* experiment_schedule() - choose the accelerator and order the boots */
+/* experiment_schedule() - choose the accelerator and order the boots; of a plan
+ * that may have more of them than it says none, see auto_boots.h */
 int experiment_schedule(struct experiment *e, struct error *err);
 
 void experiment_free(struct experiment *e);
@@ -101,15 +111,29 @@ const char *carried_plan(void);
 char *boot_context(const struct experiment *e, const struct planned_boot *b);
 
 /**
- * order_boots() - every kernel @boots times, in an order drawn from @seed
- * @kernels: how many kernels
- * @boots: how many boots of each
- * @seed: for the order
- * @out: the boots, added in the order of execution
+ * struct boot_order - draws the order of boots, round by round
+ * @rng: from the seed
+ * @n: kernels
+ * @numbers: of each, its boots so far
  *
- * Randomised complete blocks: each block boots every kernel once, in a random
+ * Randomised complete blocks: each round boots every kernel once, in a random
  * order of its own, so that a drift of the host hits all kernels alike.
  */
+struct boot_order {
+	void *rng;
+	size_t n;
+	unsigned int *numbers;
+};
+
+/* order_init() - @kernels: how many; @seed: for the order */
+void order_init(struct boot_order *o, size_t kernels, uint64_t seed);
+/* order_round() - every kernel once, added to @out in the order of execution */
+void order_round(struct boot_order *o, struct planned_boots *out);
+/* order_repeat() - the boot at @at of @out once more, under a number of its own */
+void order_repeat(struct boot_order *o, size_t at, struct planned_boots *out);
+void order_free(struct boot_order *o);
+
+/* order_boots() - @boots rounds at once */
 void order_boots(size_t kernels, unsigned int boots, uint64_t seed,
 		 struct planned_boots *out);
 

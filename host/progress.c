@@ -105,15 +105,18 @@ static void add_time_left(const struct progress *p, unsigned int done,
 			  struct buf *line)
 {
 	double elapsed = now_s() - p->t_start;
-	double left;
+	double left = p->budget_s - elapsed;
+	const char *about = p->budget_s > 0 ? "at most" : "about";
 
-	if (!done)
+	if (p->budget_s <= 0 && !done)
 		return;
-	left = elapsed * (p->runs_total - done) / done;
+	if (p->budget_s <= 0)
+		left = elapsed * (p->runs_total - done) / done;
+	left = left > 0 ? left : 0;
 	if (left < 90)
-		buf_printf(line, " · about %.0f s left", left);
+		buf_printf(line, " · %s %.0f s left", about, left);
 	else
-		buf_printf(line, " · about %.0f min left", left / 60);
+		buf_printf(line, " · %s %.0f min left", about, left / 60);
 }
 
 void progress_draw(const struct progress *p)
@@ -127,7 +130,8 @@ void progress_draw(const struct progress *p)
 		return;
 	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &ws) && ws.ws_col > 10)
 		width = ws.ws_col;
-	buf_printf(&line, "%u of %u runs", done, p->runs_total);
+	buf_printf(&line, "%u of %u runs%s", done, p->runs_total,
+		   p->budget_s > 0 ? " so far" : "");
 	add_time_left(p, done, &line);
 	for (size_t i = 0; i < p->n; i++) {
 		const struct boot_progress *b = &p->boots[i];

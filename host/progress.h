@@ -34,8 +34,9 @@ struct boot_progress {
  * struct progress - the display; a live line on a terminal, else a line a run
  * @boots: all boots of the run
  * @n: how many
- * @runs_total: runs of all boots together
+ * @runs_total: runs of all boots together, as far as they are planned
  * @t_start: CLOCK_MONOTONIC seconds when the first boot began
+ * @budget_s: boots are planned until that is used up at most; 0: all are planned
  * @tty: stderr is a terminal
  */
 struct progress {
@@ -43,6 +44,7 @@ struct progress {
 	size_t n;
 	unsigned int runs_total;
 	double t_start;
+	double budget_s;
 	bool tty;
 };
 

@@ -227,12 +227,50 @@ int rerun_load(struct rerun *r, const struct cache *cache,
 	return load_bus(r, err);
 }
 
+static const struct boot_record *by_index(const struct rerun *r, int64_t above)
+{
+	const struct boot_record *next = NULL;
+
+	for (size_t i = 0; i < r->boots.n; i++) {
+		const struct boot_record *b = &r->boots.v[i];
+
+		if (b->index > above && (!next || b->index < next->index))
+			next = b;
+	}
+	return next;
+}
+
+/* A plan that left its boots to kontest: those that it came to, in their order */
+static void plan_boots_done(struct rerun *r)
+{
+	struct planned_boots *boots = &r->e.boots;
+	CLEANUP(sizes_free) struct sizes was = { 0 };
+	const struct boot_record *b = NULL;
+
+	while ((b = by_index(r, b ? b->index : 0))) {
+		struct planned_boot again = {
+			.kernel = (size_t)b->order,
+			.number = (unsigned int)b->number,
+			.index = (unsigned int)boots->n + 1,
+		};
+
+		for (size_t i = 0; b->repeats && i < was.n; i++)
+			if (was.v[i] == (size_t)b->repeats)
+				again.repeats = boots->v[i].index;
+		sizes_add(&was, (size_t)b->index);
+		planned_boots_add(boots, again);
+	}
+	r->e.rounds = (unsigned int)table_boots(&r->boots);
+}
+
 int rerun_schedule(struct rerun *r, struct error *err)
 {
 	struct planned_boots *boots = &r->e.boots;
 
 	if (experiment_schedule(&r->e, err) < 0)
 		return -1;
+	if (auto_planned(&r->plan))
+		plan_boots_done(r);
 	for (size_t i = 0; i < r->boots.n; i++) {
 		CLEANUP(journal_free) struct journal j = { 0 };
 

@@ -310,14 +310,57 @@ static void stop_all(struct runner *s)
 	}
 }
 
+static unsigned int runs_of_boot(const struct plan *p)
+{
+	unsigned int runs = plan_bench_runs(&p->bench);
+
+	for (size_t i = 0; i < p->loads.n; i++)
+		runs += p->loads.v[i].runs;
+	return runs;
+}
+
+/* Room for the boots that were planned since; none runs, so none can be moved. */
+static void progress_planned(struct runner *s)
+{
+	const struct experiment *e = s->e;
+	struct progress *p = &s->progress;
+
+	p->boots = xrealloc(p->boots, (e->boots.n + 1) * sizeof(*p->boots));
+	for (; p->n < e->boots.n; p->n++) {
+		const struct planned_boot *b = &e->boots.v[p->n];
+
+		p->boots[p->n] = (struct boot_progress){
+			.label = e->candidates[b->kernel].kernel.label,
+			.number = b->number,
+		};
+		p->runs_total += runs_of_boot(e->plan);
+	}
+}
+
+/* plan_more() - all boots are done: 1 when there are more now, 0 when not, or -1 */
+static int plan_more(struct runner *s, struct error *err)
+{
+	int ret = s->o->more ? s->o->more(s->o->more_data, err) : 0;
+
+	if (ret > 0)
+		progress_planned(s);
+	return ret;
+}
+
 static int boot_all(struct runner *s, struct error *err)
 {
 	const struct planned_boots *boots = &s->e->boots;
 	size_t next = 0;
 
-	while (next < boots->n || active(s)) {
+	for (;;) {
 		struct running *r;
 
+		if (next == boots->n && !active(s)) {
+			int ret = plan_more(s, err);
+
+			if (ret <= 0)
+				return ret;
+		}
 		while (next < boots->n && (r = free_slot(s))) {
 			if (start_boot(s, r, &boots->v[next++], err) < 0) {
 				running_end(r);
@@ -332,30 +375,16 @@ static int boot_all(struct runner *s, struct error *err)
 			return error_set(err, 0, "interrupted by signal %d; finished boots are kept, `kontest report` shows them",
 					 (int)interrupted);
 	}
-	return 0;
 }
 
 static void runner_progress(struct runner *s)
 {
-	const struct experiment *e = s->e;
-	unsigned int runs = 0;
-
-	for (size_t i = 0; i < e->plan->loads.n; i++)
-		runs += e->plan->loads.v[i].runs;
-	runs += plan_bench_runs(&e->plan->bench);
 	s->progress = (struct progress){
-		.boots = xcalloc(e->boots.n, sizeof(struct boot_progress)),
-		.n = e->boots.n,
-		.runs_total = runs * (unsigned int)e->boots.n,
 		.t_start = now_s(),
+		.budget_s = 60.0 * s->o->budget_min,
 		.tty = isatty(STDERR_FILENO),
 	};
-	for (size_t i = 0; i < e->boots.n; i++) {
-		const struct planned_boot *b = &e->boots.v[i];
-
-		s->progress.boots[i].label = e->candidates[b->kernel].kernel.label;
-		s->progress.boots[i].number = b->number;
-	}
+	progress_planned(s);
 }
 
 /*

@@ -13,6 +13,10 @@
  * @uri: libvirt URI, or NULL for the embedded driver
  * @parallel: boots side by side at most; more than one in exact mode only
  * @data_dir: where running/ and logs/ are
+ * @more: asked for further boots whenever all that are planned are done, with
+ *	@more_data; adds them to the experiment. 1: it did, 0: that was all, -1: failure.
+ *	NULL: the planned ones are all
+ * @budget_min: minutes that all boots may take, for the display; 0: not limited
  * @store: takes the journals
  * @store_path: of its index; kept beside the journals while the boots run, so
  *              that they get there even when this kontest is killed
@@ -20,6 +24,9 @@
 struct run_opts {
 	const char *uri;
 	unsigned int parallel;
+	int (*more)(void *data, struct error *err);
+	void *more_data;
+	unsigned int budget_min;
 	const char *data_dir;
 	struct store *store;
 	const char *store_path;

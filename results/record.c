@@ -118,6 +118,10 @@ static int take_context(struct boot_record *b, const struct journal *j,
 	b->order = get_count(b->context, "kernel", "order", 0);
 	b->index = get_count(b->context, "boot", "index", 1);
 	b->number = get_count(b->context, "boot", "number", 1);
+	b->repeats = get_count(b->context, "boot", "repeats", 1);
+	if (b->repeats < 0)
+		b->repeats = 0;
+	b->calibration = json_is_true(json_object_get(b->context, "calibration"));
 	b->started_us = iso_to_us(get_string(b->context, "host", "start"));
 	if (!b->plan_name)
 		return context_error(path, "plan.name", err);
@@ -459,9 +463,26 @@ void boot_records_clear(struct boot_records *v)
 	boot_records_free(v);
 }
 
+void boot_records_link(struct boot_records *v)
+{
+	for (size_t i = 0; i < v->n; i++)
+		v->v[i].replaced_by = 0;
+	for (size_t i = 0; i < v->n; i++) {
+		const struct boot_record *again = &v->v[i];
+
+		for (size_t k = 0; again->repeats && k < v->n; k++) {
+			struct boot_record *b = &v->v[k];
+
+			if (b->index == again->repeats && b->order == again->order &&
+			    again->verdict == VERDICT_OK)
+				b->replaced_by = again->number;
+		}
+	}
+}
+
 bool run_good(const struct boot_record *b, const struct run_record *r)
 {
-	return r->ended && r->verdict == VERDICT_OK &&
+	return r->ended && r->verdict == VERDICT_OK && !b->replaced_by &&
 	       b->verdict != VERDICT_PROFILE_MISMATCH &&
 	       b->verdict != VERDICT_CLOCK_DRIFT;
 }
@@ -474,6 +495,9 @@ char *run_failure(const struct boot_record *b, const struct run_record *r)
 		return xasprintf("%s%s%s", verdict_name(r->verdict),
 				 r->message ? ": " : "",
 				 r->message ? r->message : "");
+	if (r->ended && b->replaced_by)
+		return xasprintf("noisy, repeated as boot %lld",
+				 (long long)b->replaced_by);
 	if (r->ended)
 		return xasprintf("not counted, boot %s%s%s", boot,
 				 *b->evidence ? ": " : "", b->evidence);

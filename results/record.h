@@ -117,10 +117,15 @@ DEFINE_VECTOR(run_records, struct run_record)
  * @console: "console" of VERDICT, or NULL
  * @plan: what the guest was told, lines of text; owned
  * @plan_name: name of the plan
- * @plan_boots: boots a kernel that the plan asks for
+ * @plan_boots: boots a kernel that the plan asks for; of boots = auto those that
+ *	were planned when this one began
  * @label: kernel's label; @order: its position in the plan, from 0
  * @index: boot's position in the order of execution, from 1
  * @number: boot's number within its kernel, from 1
+ * @repeats: index of the noisy boot that it does again; 0: none
+ * @replaced_by: number of the boot that did this one again and stands for it, set
+ *	by boot_records_link(); 0: it stands for itself
+ * @calibration: one kernel under several labels
  * @started_us: microseconds since 1970 when it began, 0 when not stated
  * @loads: the plan's loads, in order; owned strings
  * @benches: its benchmarks that are not contest, in order; owned strings
@@ -139,6 +144,8 @@ struct boot_record {
 	int64_t plan_boots;
 	const char *label;
 	int64_t order, index, number;
+	int64_t repeats, replaced_by;
+	bool calibration;
 	int64_t started_us;
 	struct strings loads, benches, kernels;
 	enum verdict verdict;
@@ -163,8 +170,12 @@ int boot_record_load(const char *path, struct boot_record *b,
 void boot_record_free(struct boot_record *b);
 void boot_records_clear(struct boot_records *v);
 
+/* boot_records_link() - of all boots of a run: which one stands for which. A repeat
+ * that did not end well stands for nothing, and both are looked at as they are */
+void boot_records_link(struct boot_records *v);
+
 /* run_good() - may this run's figures be averaged? It ended well, and its boot
- * was on the machine that was asked for */
+ * was on the machine that was asked for, and was not done again */
 bool run_good(const struct boot_record *b, const struct run_record *r);
 
 /* run_failure() - why not, in a few words; owned by the caller */

@@ -193,6 +193,17 @@ static json_t *table_json(const struct report *r)
 	return table;
 }
 
+/* plan_json() - the plan as the first boot has it, with the boots that it came to
+ * when their number was left to kontest */
+static json_t *plan_json(const struct report *r)
+{
+	json_t *plan = json_copy(json_object_get(r->boots.v[0].context, "plan"));
+
+	if (json_object_get(plan, "auto"))
+		json_put(plan, "boots", json_integer(table_boots(&r->boots)));
+	return plan;
+}
+
 static json_t *kernel_json(const struct table_kernel *k)
 {
 	json_t *v;
@@ -219,6 +230,8 @@ void render_json(const struct report *r, struct buf *b)
 	json_put(root, "version", json_integer(REPORT_VERSION));
 	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
 		set_copy(root, common[i], ctx, common[i]);
+	if (r->boots.n)
+		json_put(root, "plan", plan_json(r));
 	for (size_t k = 0; k < r->table.kernels.n; k++)
 		json_put_last(kernels, kernel_json(&r->table.kernels.v[k]));
 	json_put(root, "kernels", kernels);

@@ -126,13 +126,26 @@ static void take_runs(struct table *t, const struct boot_record *b,
 	}
 }
 
+int64_t table_boots(const struct boot_records *boots)
+{
+	int64_t want = 0;
+
+	for (size_t i = 0; i < boots->n; i++)
+		if (boots->v[i].plan_boots > want)
+			want = boots->v[i].plan_boots;
+	return want;
+}
+
 /* note_gaps() - boots that the plan asks for and that left no journal */
 static void note_gaps(struct table *t, const struct boot_records *boots,
 		      size_t kernel)
 {
 	const struct table_kernel *k = &t->kernels.v[kernel];
-	int64_t next = 1, want = boots->v[0].plan_boots;
+	int64_t next = 1, want = table_boots(boots);
 
+	/* A repeat has a number of its own beside those of the plan. */
+	for (size_t i = 0; i < boots->n; i++)
+		want += boots->v[i].order == k->order && boots->v[i].repeats;
 	for (size_t i = 0; i <= boots->n; i++) {
 		int64_t number = want + 1;
 
@@ -165,6 +178,7 @@ void table_make(struct table *t, struct boot_records *boots)
 	*t = (struct table) { 0 };
 	if (boots->n)
 		qsort(boots->v, boots->n, sizeof(boots->v[0]), compare_boots);
+	boot_records_link(boots);
 	add_kernels(t, boots);
 	for (size_t i = 0; i < boots->n; i++) {
 		for (size_t l = 0; l < boots->v[i].loads.n; l++)

@@ -55,6 +55,8 @@ struct table {
  * points into them, so free it first */
 void table_make(struct table *t, struct boot_records *boots);
 void table_free(struct table *t);
+/* table_boots() - boots a kernel that a run's plan asked for, in the end */
+int64_t table_boots(const struct boot_records *boots);
 const struct cell *table_cell(const struct table *t, size_t load,
 			      size_t kernel);
 /* table_bench_cell() - the same of a benchmark */
