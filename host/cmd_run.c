@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/cmd.h"
-#include "host/experiment.h"
+#include "host/auto_boots.h"
+#include "host/cmd_run.h"
 #include "host/paths.h"
 #include "host/recover.h"
 #include "host/run_boots.h"
@@ -15,6 +15,7 @@
 
 /* struct run_args - what the command line says beside the plan */
 struct run_args {
+	const struct run_kind *kind;
 	struct plan plan;
 	const char *uri;
 	const char *store;
@@ -39,6 +40,9 @@ static const struct option options[] = {
 	{ "loads", required_argument, NULL, OPT_PLAN_KEY },
 	{ "job", required_argument, NULL, OPT_PLAN_KEY },
 	{ "boots", required_argument, NULL, OPT_PLAN_KEY },
+	{ "budget", required_argument, NULL, OPT_PLAN_KEY },
+	{ "precision", required_argument, NULL, OPT_PLAN_KEY },
+	{ "repeat-noisy", required_argument, NULL, OPT_PLAN_KEY },
 	{ "runs", required_argument, NULL, OPT_PLAN_KEY },
 	{ "accel", required_argument, NULL, OPT_PLAN_KEY },
 	{ "order-seed", required_argument, NULL, OPT_PLAN_KEY },
@@ -109,7 +113,7 @@ static int one_option(struct run_args *a, int opt, const char *name,
 		return 0;
 	case OPT_FORMAT:
 		a->format = optarg;
-		return check_format(optarg, err);
+		return a->kind->check_format(optarg, err);
 	case OPT_EXPECT:
 		a->expect = optarg;
 		return 0;
@@ -131,16 +135,17 @@ static int one_option(struct run_args *a, int opt, const char *name,
  * status, or -1 to go on. */
 static int parse(struct run_args *a, int argc, char **argv, struct error *err)
 {
+	const struct cmd *cmd = a->kind->cmd;
 	int opt, index = 0;
 
 	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (opt == '?')
-			return cmd_usage(&cmd_run, NULL);
+			return cmd_usage(cmd, NULL);
 		if (opt == OPT_HELP)
-			return cmd_help(&cmd_run);
+			return cmd_help(cmd);
 	}
 	if (argc - optind > 1)
-		return cmd_usage(&cmd_run, "one plan at a time, not '%s'",
+		return cmd_usage(cmd, "one plan at a time, not '%s'",
 				 argv[optind + 1]);
 	if (optind < argc && plan_read(&a->plan, argv[optind], err) < 0)
 		return cmd_fail(err);
@@ -148,7 +153,8 @@ static int parse(struct run_args *a, int argc, char **argv, struct error *err)
 	while ((opt = getopt_long(argc, argv, "", options, &index)) != -1)
 		if (one_option(a, opt, options[index].name, err) < 0)
 			return cmd_fail(err);
-	if (plan_finish(&a->plan, err) < 0 ||
+	if ((a->kind->adapt && a->kind->adapt(&a->plan, err) < 0) ||
+	    plan_finish(&a->plan, err) < 0 ||
 	    (a->expect && fingerprint_check(a->expect, err) < 0))
 		return cmd_fail(err);
 	return -1;
@@ -168,16 +174,41 @@ static unsigned int side_by_side(const struct run_args *a,
 static void announce(const struct experiment *e, unsigned int parallel)
 {
 	const struct profile *p = &e->profile;
+	cleanup_free char *boots = auto_planned(e->plan) ?
+		xstrdup("rounds of") : xasprintf("%zu", e->boots.n);
 
 	if (e->accel_note)
 		fprintf(stderr, "kontest: %s\n", e->accel_note);
 	if (e->base.changes)
 		fprintf(stderr, "kontest: %s\n", e->base.changes);
-	fprintf(stderr, "run %.8s: plan %s, profile %s (%u CPU, %llu MiB), accel %s, QEMU %s, %u boots, order seed %llu, %u at a time\n",
+	fprintf(stderr, "run %.8s: plan %s, profile %s (%u CPU, %llu MiB), accel %s, QEMU %s, %s boots, order seed %llu, %u at a time\n",
 		e->run_id, e->plan->name, p->name, p->cpus,
 		(unsigned long long)(p->memory >> 20), accel_name(e->accel),
-		e->qemu.version, (unsigned int)e->boots.n,
+		e->qemu.version, boots,
 		(unsigned long long)e->plan->order_seed, parallel);
+}
+
+/* Boots until there are no more; says the rule before and what came of it. */
+static int boot(struct experiment *e, struct run_opts *o, enum verdict *worst,
+		struct error *err)
+{
+	struct error say_err = { 0 };
+	struct auto_boots more;
+	int ret;
+
+	if (!auto_planned(e->plan))
+		return run_boots(e, o, worst, err);
+	auto_init(&more, e, o->store);
+	auto_say_rule(&more, stderr);
+	o->more = auto_more;
+	o->more_data = &more;
+	o->budget_min = e->plan->more.boots ? e->plan->more.budget_min : 0;
+	ret = run_boots(e, o, worst, err);
+	/* Also of an interrupted run: with no boot there is nothing to say. */
+	if (auto_say_end(&more, stderr, &say_err) < 0 && !ret)
+		ret = error_set(err, 0, "%s", say_err.text);
+	auto_free(&more);
+	return ret;
 }
 
 static int measure(struct run_args *a, struct experiment *e, struct store *s,
@@ -191,36 +222,34 @@ static int measure(struct run_args *a, struct experiment *e, struct store *s,
 	};
 	enum verdict worst = VERDICT_OK;
 	struct error report_err = { 0 };
-	int ret, differs = 0;
+	int ret, shown, differs = 0;
 
 	if (experiment_build(e, a->locked, false, err) < 0 ||
 	    experiment_schedule(e, err) < 0)
 		return cmd_fail(err);
 	o.parallel = side_by_side(a, e);
 	announce(e, o.parallel);
-	ret = run_boots(e, &o, &worst, err);
+	ret = boot(e, &o, &worst, err);
 	if (ret < 0)
 		cmd_fail(err);
 	/* What was finished is shown all the same. */
-	if (report_print(s, e->run_id, a->format, stdout, &report_err) < 0) {
-		if (ret < 0)
-			return EXIT_USAGE;
-		return cmd_fail(&report_err);
-	}
+	shown = a->kind->show(s, e->run_id, a->format, stdout, &report_err);
 	if (ret < 0)
 		return EXIT_USAGE;
+	if (shown < 0)
+		return cmd_fail(&report_err);
 	if (a->expect) {
 		differs = fingerprint_compare(s, e->run_id, a->expect, stdout, err);
 		if (differs < 0)
 			return cmd_fail(err);
 	}
-	return worst ? verdict_exit(worst) : differs ? 1 : 0;
+	return worst ? verdict_exit(worst) : differs || shown ? 1 : 0;
 }
 
-static int run(int argc, char **argv)
+int run_plan(const struct run_kind *k, int argc, char **argv)
 {
-	struct run_args a = { .format = "contest-0.61" };
-	struct experiment e = { 0 };
+	struct run_args a = { .kind = k, .format = k->format };
+	struct experiment e = { .calibration = k->calibration };
 	struct cache cache = { 0 };
 	struct error err = { 0 };
 	struct store *store = NULL;
@@ -228,6 +257,7 @@ static int run(int argc, char **argv)
 	int status;
 
 	plan_init(&a.plan);
+	a.plan.boots = k->boots;
 	status = parse(&a, argc, argv, &err);
 	if (status < 0) {
 		data_dir = data_home(&err);
@@ -251,34 +281,31 @@ static int run(int argc, char **argv)
 	return status;
 }
 
+static int run(int argc, char **argv)
+{
+	static const struct run_kind kind = {
+		.cmd = &cmd_run,
+		.boots = 1,
+		.format = "contest-0.61",
+		.check_format = check_format,
+		.show = report_print,
+	};
+
+	return run_plan(&kind, argc, argv);
+}
+
 const struct cmd cmd_run = {
 	.name = "run",
 	.args = "[PLAN] [--kernel KERNEL]... [OPTION...]",
 	.summary = "build what is missing, boot, measure, print the table",
 	.help =
 "  --kernel KERNEL      a kernel to test; may be given several times\n"
-"  --modules DIR        modules of the --kernel before (a bzImage)\n"
-"  --config FILE        configuration of the --kernel before (a bzImage)\n"
-"  --cmdline TEXT       more kernel command line for the --kernel before\n"
-"  --profile NAME|FILE  machine to imitate (default osdl-up)\n"
-"  --bench LIST         contest, tiobench, chat, qsbench, NAME[:RUNS] (default: contest)\n"
-"  --loads LIST         loads, NAME[:RUNS], separated by commas\n"
-"  --job NAME           quick, linux[:TARGET] or command (default quick)\n"
-"  --boots N            boots of each kernel (default 1)\n"
-"  --runs N             runs of each load in a boot (default 1)\n"
-"  --accel HOW          auto, kvm, tcg or exact (default: the profile's)\n"
-"  --order-seed N       order of the boots (default: drawn, and printed)\n"
-"  --jobs N             make -j (default 4 x CPUs)\n"
-"  --lead-ms N          a load runs that long before the job starts\n"
-"  --run-timeout N      guest seconds until a run is given up as timed out\n"
-"  --sample-ms N        record the counters that often during a run, too\n"
-"  --parallel N         boots side by side, exact mode only (default: CPUs)\n"
-"  --locked             refuse other package versions than the locked ones\n"
-"  --connect URI        libvirt connection (default: the embedded driver)\n"
-"  --store FILE         results store (default: the user's own)\n"
+"  --boots N|auto       boots of each kernel (default 1); auto: as many as the\n"
+"                       precision needs and the budget holds\n"
+RUN_PLAN_HELP
 "  --format FORMAT      see `kontest help report`\n"
 "  --expect FILE        compare with what another run printed, exit 1 if it differs\n"
-"  --name NAME          name of the experiment\n\n"
+"\n"
 KERNEL_SPEC_HELP
 "\nOptions override the plan. Exit status: 0 when every run is ok, 2 when it could\n"
 "not be done, 1 when --expect differs, else that of the worst verdict: kontest(1).\n",

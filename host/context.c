@@ -34,6 +34,14 @@ static void add_runs(struct buf *b, const struct plan *p,
 		buf_printf(b, "bench=%s\n", bench->ops->name);
 }
 
+unsigned int boot_seed(const struct experiment *e, const struct planned_boot *b)
+{
+	if (!e->calibration)
+		return b->number;
+	return (b->number - 1) * (unsigned int)e->n_candidates +
+	       (unsigned int)b->kernel + 1;
+}
+
 char *guest_plan(const struct experiment *e, const struct planned_boot *b)
 {
 	const struct plan *p = e->plan;
@@ -43,7 +51,7 @@ char *guest_plan(const struct experiment *e, const struct planned_boot *b)
 
 	buf_printf(&out, "format=1\ncpus=%u\nmem=%llu\nexact=%d\njob=%s\njobs=%u\nseed=%u\n",
 		   m->cpus, (unsigned long long)m->memory, exact, p->job,
-		   p->jobs, b->number);
+		   p->jobs, boot_seed(e, b));
 	buf_printf(&out, "lead_ms=%u\nrun_timeout_s=%u\nsample_ms=%u\n",
 		   p->lead_ms, p->run_timeout_s, p->sample_ms);
 	if (p->job_target)
@@ -207,7 +215,7 @@ char *boot_context(const struct experiment *e, const struct planned_boot *b)
 		      "kontest", KONTEST_VERSION, "run_id", e->run_id,
 		      "plan", plan_object(e), "boot",
 		      "index", (int)b->index, "number", (int)b->number,
-		      "seed", (int)b->number, "repeats",
+		      "seed", (int)boot_seed(e, b), "repeats",
 		      b->repeats ? json_integer(b->repeats) : NULL);
 	if (e->calibration)
 		json_object_set_new(o, "calibration", json_true());

@@ -33,7 +33,7 @@ struct candidate {
 /**
  * struct planned_boot - one boot to do
  * @kernel: index into struct experiment.candidates
- * @number: 1.. within the kernel; also the seed stirred into the guest
+ * @number: 1.. within the kernel; also the seed stirred into the guest (boot_seed())
  * @index: 1.. over the whole run, in the order of execution
  * @repeats: index of the noisy boot that it does again; 0: none
  * @guest_plan: what the guest is told when that is given already, owned; NULL:
@@ -103,6 +103,10 @@ void experiment_free(struct experiment *e);
 void experiment_boot(const struct experiment *e, size_t kernel,
 		     struct boot_config *cfg);
 
+/* boot_seed() - what is stirred into the guest, so that exact boots of one kernel
+ * differ: the boot's number, the same for every kernel. The kernels of a calibration
+ * are one, and the same boots twice would tell nothing: there no two boots have one */
+unsigned int boot_seed(const struct experiment *e, const struct planned_boot *b);
 /* guest_plan() - the guest plan (journal.h) of a boot; owned by the caller */
 char *guest_plan(const struct experiment *e, const struct planned_boot *b);
 /* carried_plan() - the guest plan that images carry for stand-alone boots */

@@ -8,9 +8,9 @@
 #include "host/cmd.h"
 
 static const struct cmd *const cmds[] = {
-	&cmd_run, &cmd_build, &cmd_report, &cmd_compare, &cmd_kernel,
-	&cmd_profile, &cmd_journal, &cmd_store, &cmd_import, &cmd_export, &cmd_replay,
-	&cmd_verify, &cmd_doctor, NULL,
+	&cmd_run, &cmd_build, &cmd_report, &cmd_compare, &cmd_calibrate,
+	&cmd_kernel, &cmd_profile, &cmd_journal, &cmd_store, &cmd_import,
+	&cmd_export, &cmd_replay, &cmd_verify, &cmd_doctor, NULL,
 };
 
 static const struct cmd *find_cmd(const char *name)
@@ -35,8 +35,8 @@ static int help(const char *name)
 	puts("Usage: kontest COMMAND [OPTION...]\n"
 	     "Kernel benchmarks of the mailing lists, reproducible by somebody else.\n");
 	for (size_t i = 0; cmds[i]; i++)
-		printf("  %-8s %s\n", cmds[i]->name, cmds[i]->summary);
-	puts("  help     show this, or the help of a command\n\n"
+		printf("  %-9s %s\n", cmds[i]->name, cmds[i]->summary);
+	puts("  help      show this, or the help of a command\n\n"
 	     "`kontest help COMMAND` explains one; kontest(1) explains them all.");
 	return 0;
 }

@@ -6,9 +6,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "host/auto_boots.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
 #include "results/journal_file.h"
+#include "results/table.h"
 
 #define KERNEL_SECTION "\n[kernel "
 
@@ -224,6 +226,7 @@ int rerun_load(struct rerun *r, const struct cache *cache,
 	if (!accel_parse(context_text(&r->boots.v[0], NULL, "accel"), &e->accel) ||
 	    e->accel == ACCEL_AUTO)
 		return error_set(err, 0, "its context does not say under which accelerator it ran");
+	e->calibration = r->boots.v[0].calibration;
 	return load_bus(r, err);
 }
 

@@ -48,6 +48,12 @@ static size_t boots_for(double var, unsigned int sides, double wanted_pct)
 	return BOOTS_MAX;
 }
 
+/* family() - comparisons of a report */
+static size_t family(size_t kernels, size_t rows)
+{
+	return (kernels > 1 ? kernels - 1 : 1) * (rows ? rows : 1);
+}
+
 static size_t beyond(size_t n, size_t have)
 {
 	return n > have ? n - have : 0;
@@ -75,7 +81,7 @@ static void one_side(const struct nested *n, const struct precision_wanted *w,
 	set_more(p, boots_for(sd * sd, 1, w->pct), w);
 }
 
-static void two_sides(const struct nested *a, const struct nested *b,
+static void two_sides(const struct nested *a, const struct nested *b, double level,
 		      const struct precision_wanted *w, struct precision *p)
 {
 	struct ratio r = ratio_infer(a, b);
@@ -85,13 +91,15 @@ static void two_sides(const struct nested *a, const struct nested *b,
 	p->half_pct = half_pct(r.ci);
 	set_more(p, boots_for(var, 2, w->pct), w);
 	p->tell = beyond(boots_to_tell(r.sd_log[0], r.sd_log[1], w->pct,
-				       INFER_LEVEL), p->boots);
+				       level), p->boots);
 }
 
 void precision_make(const struct table *t, size_t rounds,
 		    const struct precision_wanted *w, struct precisions *out)
 {
 	size_t rows = t->loads.n + t->benches.n, first = t->kernels.n > 1;
+	/* Of the first step of Holm's adjustment */
+	double level = INFER_LEVEL / (double)family(t->kernels.n, rows);
 
 	for (size_t row = 0; row < rows; row++) {
 		CLEANUP(nested_free) struct nested base = { 0 };
@@ -108,7 +116,7 @@ void precision_make(const struct table *t, size_t rounds,
 
 			cell_times(table_cell(t, row, k), &n);
 			if (first)
-				two_sides(&base, &n, w, &p);
+				two_sides(&base, &n, level, w, &p);
 			else
 				one_side(&n, w, &p);
 			p.hopeless = !p.boots && rounds >= w->boots_min;
@@ -133,9 +141,7 @@ bool precision_reached(const struct precisions *v)
 
 size_t precision_boots_min(size_t kernels, size_t rows)
 {
-	size_t family = (kernels > 1 ? kernels - 1 : 1) * (rows ? rows : 1);
-
-	return rank_min_boots(INFER_LEVEL / (double)family);
+	return rank_min_boots(INFER_LEVEL / (double)family(kernels, rows));
 }
 
 static void put_number(struct buf *b, size_t n, size_t have)

@@ -23,7 +23,7 @@
 #include "results/record.h"
 #include "results/store_db.h"
 
-#define STORE_SCHEMA 2
+#define STORE_SCHEMA 3
 #define STORE_APPLICATION 0x4b4f4e54	/* "KONT", in the database's header */
 #define STORE_WAIT_MS 30000
 
@@ -55,6 +55,10 @@ static const char schema_2[] =
 	") WITHOUT ROWID;"
 	"PRAGMA user_version = 2;";
 
+/* and schema 3; boots that are indexed already are of no calibration */
+static const char schema_3[] =
+	"ALTER TABLE boot ADD COLUMN calibration INTEGER NOT NULL DEFAULT 0;"
+	"PRAGMA user_version = 3;";
 
 int store_db_error(const struct store *s, const char *what, struct error *err)
 {
@@ -141,7 +145,8 @@ static int check_schema(struct store *s, struct error *err)
 	if (tables == 0 && version == 0) {
 		if (store_db_exec(s, schema, "make the tables", err))
 			return -1;
-		return store_db_exec(s, schema_2, "make the tables", err);
+		return store_db_exec(s, schema_2, "make the tables", err) ||
+		       store_db_exec(s, schema_3, "make the tables", err) ? -1 : 0;
 	}
 	if (application != STORE_APPLICATION)
 		return error_set(err, 0, "store '%s': an SQLite database, but not a store of kontest: name another with --store",
@@ -149,8 +154,10 @@ static int check_schema(struct store *s, struct error *err)
 	if (version > STORE_SCHEMA)
 		return error_set(err, 0, "store '%s': made by a newer kontest (schema %lld, this one knows %d): use that one or name another with --store",
 				 s->path, (long long)version, STORE_SCHEMA);
-	if (version == 1)
-		return store_db_exec(s, schema_2, "bring up to date", err);
+	if (version < 2 && store_db_exec(s, schema_2, "bring up to date", err))
+		return -1;
+	if (version < 3 && store_db_exec(s, schema_3, "bring up to date", err))
+		return -1;
 	return 0;
 }
 
@@ -209,7 +216,7 @@ static int insert_boot(struct store *s, const struct boot_record *b,
 {
 	cleanup_stmt sqlite3_stmt *st = NULL;
 	static const char sql[] =
-		"INSERT OR REPLACE INTO boot VALUES (?,?,?,?,?,?,?,?,?)";
+		"INSERT OR REPLACE INTO boot VALUES (?,?,?,?,?,?,?,?,?,?)";
 
 	if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK ||
 	    sqlite3_bind_text(st, 1, b->id, -1, SQLITE_STATIC) ||
@@ -222,6 +229,7 @@ static int insert_boot(struct store *s, const struct boot_record *b,
 	    sqlite3_bind_text(st, 8, verdict_name(b->verdict), -1,
 			      SQLITE_STATIC) ||
 	    sqlite3_bind_int64(st, 9, b->started_us) ||
+	    sqlite3_bind_int(st, 10, b->calibration) ||
 	    sqlite3_step(st) != SQLITE_DONE)
 		return store_db_error(s, "add a boot", err);
 	return 0;
@@ -436,6 +444,22 @@ int store_boots(struct store *s, const char *run_id, struct strings *paths,
 	return 0;
 }
 
+int store_calibrations(struct store *s, struct strings *run_ids, struct error *err)
+{
+	cleanup_stmt sqlite3_stmt *st = NULL;
+	static const char sql[] =
+		"SELECT run_id FROM boot WHERE calibration"
+		" GROUP BY run_id ORDER BY max(started_us) DESC, run_id";
+	int rc;
+
+	if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK)
+		return store_db_error(s, "read", err);
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW)
+		strings_add(run_ids, xstrdup((const char *)
+					     sqlite3_column_text(st, 0)));
+	return rc == SQLITE_DONE ? 0 : store_db_error(s, "read", err);
+}
+
 static void list_row(sqlite3_stmt *st, FILE *out)
 {
 	time_t start = (time_t)(sqlite3_column_int64(st, 1) / 1000000);
@@ -452,7 +476,8 @@ static void list_row(sqlite3_stmt *st, FILE *out)
 		fputs("all ok", out);
 	else
 		fprintf(out, "%d not ok", boots - good);
-	fprintf(out, "  %s\n", plan);
+	fprintf(out, "  %s%s\n", plan,
+		sqlite3_column_int(st, 5) ? " (calibration)" : "");
 	free(plan);
 }
 
@@ -461,7 +486,7 @@ int store_list(struct store *s, FILE *out, struct error *err)
 	cleanup_stmt sqlite3_stmt *st = NULL;
 	static const char sql[] =
 		"SELECT run_id, min(started_us), min(plan), count(*),"
-		" sum(verdict = 'ok') FROM boot"
+		" sum(verdict = 'ok'), max(calibration) FROM boot"
 		" GROUP BY run_id ORDER BY max(started_us) DESC, run_id";
 	int rc;
 

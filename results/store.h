@@ -42,6 +42,9 @@ int store_find(struct store *s, const char *prefix, char run_id[UUID_TEXT],
  * kernel, boot number, id; -1 when the run is unknown. Owned by the caller. */
 int store_boots(struct store *s, const char *run_id, struct strings *paths,
 		struct error *err);
+/* store_calibrations() - add the ids of all runs of `kontest calibrate`, newest
+ * first (calibration.h) */
+int store_calibrations(struct store *s, struct strings *run_ids, struct error *err);
 /* store_list() - a line a `kontest run`, newest first: id, start (UTC), plan,
  * boots, how they ended; then a line an import: beginning of its id, tables,
  * rows, name */
