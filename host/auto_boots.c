@@ -68,22 +68,6 @@ void auto_free(struct auto_boots *a)
 	order_free(&a->order);
 }
 
-static int load_boots(const struct auto_boots *a, struct boot_records *out,
-		      struct error *err)
-{
-	CLEANUP(strings_clear) struct strings paths = { 0 };
-
-	if (store_boots(a->store, a->e->run_id, &paths, err) < 0)
-		return -1;
-	for (size_t i = 0; i < paths.n; i++) {
-		struct boot_record b;
-
-		if (!store_load(paths.v[i], &b))
-			boot_records_add(out, b);
-	}
-	return 0;
-}
-
 /* A boot that failed is a finding and not to be had again until it is none. */
 static bool boot_noisy(const struct boot_record *b)
 {
@@ -155,7 +139,7 @@ int auto_more(void *data, struct error *err)
 
 	if (!a->begun)
 		a->t_start_s = now;
-	if (a->begun && load_boots(a, &boots, err) < 0)
+	if (a->begun && store_load_run(a->store, a->e->run_id, &boots, err) < 0)
 		return -1;
 	if (was_round && now - a->t_batch_s > a->state.longest_round_s)
 		a->state.longest_round_s = now - a->t_batch_s;
@@ -205,8 +189,8 @@ static void say_stop(const struct auto_boots *a, FILE *out)
 		(a->now_s() - a->t_start_s) / 60);
 	switch (a->why) {
 	case AUTO_PRECISE:
-		fprintf(out, "every interval is, or was %u round before, +-%g %% or narrower\n",
-			AUTO_ROUNDS_EXTRA, more->precision_pct);
+		fprintf(out, "every interval that can be had was +-%g %% or narrower after %u\n",
+			more->precision_pct, a->state.reached_at);
 		break;
 	case AUTO_BUDGET:
 		fprintf(out, "the budget of %u min might not hold another, the longest took %.1f min\n",
@@ -255,7 +239,7 @@ int auto_say_end(const struct auto_boots *a, FILE *out, struct error *err)
 {
 	CLEANUP(boot_records_clear) struct boot_records boots = { 0 };
 
-	if (load_boots(a, &boots, err) < 0)
+	if (store_load_run(a->store, a->e->run_id, &boots, err) < 0)
 		return -1;
 	if (a->e->plan->more.boots)
 		say_stop(a, out);

@@ -6,8 +6,8 @@
 
 #include "host/cmd.h"
 #include "results/base/cleanup.h"
+#include "results/calibration.h"
 #include "results/columns.h"
-#include "results/compare.h"
 
 /* Of a run's id, in the title of a side */
 #define RUN_SHOWN 8
@@ -252,6 +252,9 @@ static int compare(struct store *s, char **args, const struct asked *a,
 	CLEANUP(wanted_free) struct wanted w = { 0 };
 	CLEANUP(strings_clear) struct strings differences = { 0 };
 	CLEANUP(compare_free) struct compare c = { 0 };
+	CLEANUP(calibration_free) struct calibration known = { 0 };
+	struct compare_options o = a->o;
+	int ret;
 
 	if (find_wanted(s, a->run, args, &w, err) < 0)
 		return -1;
@@ -259,7 +262,14 @@ static int compare(struct store *s, char **args, const struct asked *a,
 	compare_same(w.sides.v, w.sides.n, &differences);
 	if (differences.n && !a->anyway)
 		return refuse(&differences, err);
-	if (compare_make(&c, w.sides.v, w.sides.n, &a->o, err) < 0)
+	ret = calibration_find(s, &w.sides.v[0], &known, err);
+	if (ret < 0)
+		return -1;
+	if (ret) {
+		o.known_mdc_pct = calibration_mdc_pct;
+		o.known_arg = &known;
+	}
+	if (compare_make(&c, w.sides.v, w.sides.n, &o, err) < 0)
 		return -1;
 	return print(&c, &differences, a->format, err);
 }

@@ -14,22 +14,6 @@ static const size_t boot_counts[] = { 4, 5, 6, 8, 10, 15, 20, 30 };
 
 /* --- reading one ---------------------------------------------------------------- */
 
-static int load_boots(struct store *s, const char *run_id, struct boot_records *out,
-		      struct error *err)
-{
-	CLEANUP(strings_clear) struct strings paths = { 0 };
-
-	if (store_boots(s, run_id, &paths, err) < 0)
-		return -1;
-	for (size_t i = 0; i < paths.n; i++) {
-		struct boot_record b;
-
-		if (!store_load(paths.v[i], &b))
-			boot_records_add(out, b);
-	}
-	return 0;
-}
-
 int calibration_load(struct store *s, const char *run_id, struct calibration *c,
 		     struct error *err)
 {
@@ -37,7 +21,7 @@ int calibration_load(struct store *s, const char *run_id, struct calibration *c,
 	struct compare_side sides[2];
 
 	snprintf(c->run_id, sizeof(c->run_id), "%s", run_id);
-	if (load_boots(s, run_id, &c->boots, err) < 0)
+	if (store_load_run(s, run_id, &c->boots, err) < 0)
 		return -1;
 	if (!c->boots.n || !c->boots.v[0].calibration)
 		return error_set(err, 0, "run '%s' is no calibration: `kontest calibrate` makes one",
@@ -201,6 +185,18 @@ size_t calibration_wrong(const struct calibration *c)
 	return n;
 }
 
+/* Could any verdict have been wrong? */
+static bool calibration_checked(const struct calibration *c)
+{
+	for (size_t i = 0; i < c->verdicts.comparisons.n; i++) {
+		enum finding f = c->verdicts.comparisons.v[i].finding;
+
+		if (f != FINDING_NO_DATA && f != FINDING_FEW_BOOTS)
+			return true;
+	}
+	return false;
+}
+
 /* --- for people ----------------------------------------------------------------- */
 
 static const char *context_of(const struct calibration *c, const char *group,
@@ -252,6 +248,10 @@ static void put_spreads(const struct calibration *c, struct buf *b)
 	grid_free(&g);
 	buf_adds(b, "Spread: standard deviation of the boots' means. 4 to 30: the change in % that as many boots of each of two\n"
 		 "kernels tell four times in five, when nothing else is compared (level 5 %); a report of several loads needs more.\n");
+	if (!boot_measured(&c->boots.v[0]))
+		buf_printf(b, "In exact mode that is the spread over seeds. A byte of the image moves a figure by up to %.1f %%, which no number\n"
+			   "of boots of one image shows: `kontest compare` tells no difference below that.\n",
+			   100 * EXACT_RESOLUTION);
 }
 
 void calibration_put_text(const struct calibration *c, struct buf *b)
@@ -267,7 +267,9 @@ void calibration_put_text(const struct calibration *c, struct buf *b)
 		buf_printf(b, "%s: %s\n", c->verdicts.rows.v[x->row].title, x->verdict);
 	}
 	if (!wrong) {
-		buf_adds(b, "Check passed: no verdict says better or worse.\n");
+		buf_adds(b, calibration_checked(c) ?
+			 "Check passed: no verdict says better or worse.\n" :
+			 "Nothing was checked: no load has boots enough for a verdict.\n");
 		return;
 	}
 	buf_printf(b, "CHECK FAILED: %zu of these verdicts say that a kernel is better or worse than itself. One calibration in\n"

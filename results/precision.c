@@ -127,16 +127,10 @@ void precision_make(const struct table *t, size_t rounds,
 
 bool precision_reached(const struct precisions *v)
 {
-	size_t told = 0;
-
-	for (size_t i = 0; i < v->n; i++) {
-		if (v->v[i].hopeless)
-			continue;
-		if (v->v[i].more)
+	for (size_t i = 0; i < v->n; i++)
+		if (!v->v[i].hopeless && v->v[i].more)
 			return false;
-		told++;
-	}
-	return told > 0;
+	return v->n > 0;
 }
 
 size_t precision_boots_min(size_t kernels, size_t rows)

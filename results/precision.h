@@ -59,8 +59,8 @@ struct precision_wanted {
 void precision_make(const struct table *t, size_t rounds,
 		    const struct precision_wanted *w, struct precisions *out);
 
-/* precision_reached() - is every one of them, but the hopeless, as was asked for? At
- * least one must be there */
+/* precision_reached() - is every one of them, but the hopeless, as was asked for? Where
+ * all are hopeless there is nothing to wait for either; at least one must be there */
 bool precision_reached(const struct precisions *v);
 
 /**

@@ -221,7 +221,7 @@ static void older_index(void **state)
 
 	store_close(f->s);
 	assert_int_equal(sqlite3_open(f->db, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, "DROP TABLE import; PRAGMA user_version = 1",
+	assert_int_equal(sqlite3_exec(db, "DROP TABLE import; ALTER TABLE boot DROP COLUMN calibration; PRAGMA user_version = 1",
 				      NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(db);
 	must(store_open(f->db, &f->s, &f->err), &f->err);

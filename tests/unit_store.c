@@ -306,9 +306,9 @@ static void refuses_other_files(void **state)
 	must(store_open(f->db, &f->s, &f->err), &f->err);
 	store_close(f->s);
 	f->s = NULL;
-	sql(f->db, "PRAGMA user_version = 3");
+	sql(f->db, "PRAGMA user_version = 4");
 	refuses(f, "newer kontest");
-	assert_non_null(strstr(f->err.text, "schema 3"));
+	assert_non_null(strstr(f->err.text, "schema 4"));
 }
 
 /* as_user() - run @fn as nobody; false when this user may not change ids */
