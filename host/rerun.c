@@ -243,8 +243,7 @@ static const struct boot_record *by_index(const struct rerun *r, int64_t above)
 	return next;
 }
 
-/* A plan that left its boots to kontest: those that it came to, in their order */
-static void plan_boots_done(struct rerun *r)
+void rerun_boots_done(struct rerun *r)
 {
 	struct planned_boots *boots = &r->e.boots;
 	CLEANUP(sizes_free) struct sizes was = { 0 };
@@ -273,7 +272,7 @@ int rerun_schedule(struct rerun *r, struct error *err)
 	if (experiment_schedule(&r->e, err) < 0)
 		return -1;
 	if (auto_planned(&r->plan))
-		plan_boots_done(r);
+		rerun_boots_done(r);
 	for (size_t i = 0; i < r->boots.n; i++) {
 		CLEANUP(journal_free) struct journal j = { 0 };
 

@@ -44,6 +44,10 @@ int rerun_load(struct rerun *r, const struct cache *cache,
  */
 int rerun_schedule(struct rerun *r, struct error *err);
 
+/* rerun_boots_done() - plan the boots that there are journals of, in their order: what
+ * rerun_schedule() does of a plan that left their number to kontest */
+void rerun_boots_done(struct rerun *r);
+
 /* rerun_first() - the first boot of the kernel at this place of the plan */
 const struct boot_record *rerun_first(const struct rerun *r, size_t kernel);
 

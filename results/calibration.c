@@ -249,9 +249,8 @@ static void put_spreads(const struct calibration *c, struct buf *b)
 	buf_adds(b, "Spread: standard deviation of the boots' means. 4 to 30: the change in % that as many boots of each of two\n"
 		 "kernels tell four times in five, when nothing else is compared (level 5 %); a report of several loads needs more.\n");
 	if (!boot_measured(&c->boots.v[0]))
-		buf_printf(b, "In exact mode that is the spread over seeds. A byte of the image moves a figure by up to %.1f %%, which no number\n"
-			   "of boots of one image shows: `kontest compare` tells no difference below that.\n",
-			   100 * EXACT_RESOLUTION);
+		buf_adds(b, "In exact mode that is the spread over seeds. Other bytes in an image move figures as well, those of loads on a\n"
+			 "disk most, and boots of one image cannot show how much.\n");
 }
 
 void calibration_put_text(const struct calibration *c, struct buf *b)

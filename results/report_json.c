@@ -100,6 +100,10 @@ static json_t *boot_json(const struct boot_record *b)
 	json_put(boot, "number", json_integer(b->number));
 	json_put(boot, "index", json_integer(b->index));
 	set_copy(boot, "seed", json_object_get(b->context, "boot"), "seed");
+	if (b->repeats)
+		json_put(boot, "repeats", json_integer(b->repeats));
+	if (b->replaced_by)
+		json_put(boot, "replaced_by", json_integer(b->replaced_by));
 	set_text(boot, "verdict", verdict_name(b->verdict));
 	/* A good boot's evidence may well say how long the host took. */
 	if (b->verdict != VERDICT_OK)

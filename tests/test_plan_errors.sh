@@ -32,6 +32,25 @@ plan <<-E
 	boots = many
 E
 refused "line 2: boots = many: give a whole number from 1"
+for line in "budget = 0" "budget = 1.5" "budget = soon" "precision = 0" "precision = 101" \
+	    "precision = 1e-3" "precision = .5" "precision = 2%" "repeat-noisy = 1"; do
+	printf '[plan]\n%s\n' "$line" >"$tmp/p.plan"
+	refused "line 2: $line: give "
+done
+plan <<-E
+	[plan]
+	boots = auto
+	[kernel a]
+	image = debian:x
+E
+refused "boots = auto needs a budget: say with budget = 90, or --budget 90"
+refuses 2 "precision = 0.5 is for boots = auto" "$KONTEST" run --kernel debian:x --precision 0.5
+refuses 2 "budget = 9 is for boots = auto or repeat-noisy = yes" "$KONTEST" run --kernel debian:x --boots 3 --budget 9
+refuses 2 "a calibration needs the spread between boots" "$KONTEST" calibrate --kernel debian:x --boots 1
+refuses 2 "no kernel to calibrate with: name one with --kernel" "$KONTEST" calibrate
+refuses 2 "a calibration has no format 'wide'; there are text and json" "$KONTEST" calibrate --format wide
+refuses 2 "boots = auto needs a budget" "$KONTEST" calibrate --kernel debian:x --boots auto
+refuses 2 "the store has no calibration: .kontest calibrate. makes one" "$KONTEST" calibrate --show
 plan <<-E
 	[plan]
 	this is no line

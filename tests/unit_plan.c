@@ -59,6 +59,39 @@ static void plan_is_read_as_written(void **state)
 	plan_free(&p);
 }
 
+/* Its canonical text is what a replay reads again. */
+static void the_number_of_boots_is_left_open(void **state)
+{
+	struct plan p, again;
+	struct error err = { 0 };
+
+	(void)state;
+	plan_init(&p);
+	assert_int_equal(read_text(&p,
+		"[plan]\nboots = auto\nbudget = 90\nprecision = 0.5\nrepeat-noisy = yes\n"
+		"[kernel a]\nimage = a\n", &err), 0);
+	assert_int_equal(plan_finish(&p, &err), 0);
+	assert_true(p.more.boots && p.more.repeat_noisy);
+	assert_int_equal(p.more.budget_min, 90);
+	assert_true(p.more.precision_pct == 0.5);
+	assert_non_null(strstr(p.text,
+		"\nboots = auto\nbudget = 90\nprecision = 0.5\nrepeat-noisy = yes\nruns = 1\n"));
+	plan_init(&again);
+	if (read_text(&again, p.text, &err) != 0 || plan_set(&again, "name", p.name, &err) != 0 ||
+	    plan_finish(&again, &err) != 0)
+		fail_msg("%s", err.text);
+	assert_string_equal(again.digest, p.digest);
+	plan_free(&again);
+
+	/* An option gives a number: what was for auto alone is void then. */
+	assert_int_equal(plan_set(&p, "boots", "3", &err), 0);
+	assert_int_equal(plan_set(&p, "repeat-noisy", "no", &err), 0);
+	assert_int_equal(plan_finish(&p, &err), 0);
+	assert_false(p.more.boots);
+	assert_non_null(strstr(p.text, "\nboots = 3\nruns = 1\n"));
+	plan_free(&p);
+}
+
 /* Benchmarks beside contest: settings, defaults by the profile, the guest plan */
 static void benchmarks_are_planned(void **state)
 {
@@ -432,6 +465,7 @@ int main(void)
 		cmocka_unit_test(plan_is_read_as_written),
 		cmocka_unit_test(jobs_are_read),
 		cmocka_unit_test(wrong_jobs_are_refused),
+		cmocka_unit_test(the_number_of_boots_is_left_open),
 		cmocka_unit_test(benchmarks_are_planned),
 		cmocka_unit_test(contest_alone_says_nothing_of_benchmarks),
 		cmocka_unit_test(bad_benchmarks_are_refused),

@@ -135,6 +135,44 @@ static void run_from_journals(void **state)
 	assert_non_null(strstr(j.plan, "exact=1\njob=quick-1\njobs=4\nseed=1\n"));
 }
 
+/* Boots that a plan left to kontest: those that there are, in their order; which one a
+ * repeat is of is told by its place here. */
+static void boots_left_open_are_those_done(void **state)
+{
+	static const struct boot_record done[] = {
+		{ .order = 0, .number = 1, .index = 2, .plan_boots = 1 },
+		{ .order = 0, .number = 2, .index = 4, .plan_boots = 1, .repeats = 2 },
+		{ .order = 0, .number = 3, .index = 7, .plan_boots = 2 },
+		{ .order = 1, .number = 1, .index = 1, .plan_boots = 1 },
+		{ .order = 1, .number = 2, .index = 6, .plan_boots = 2 },
+	};
+	static const struct planned_boot want[] = {
+		{ .kernel = 1, .number = 1, .index = 1 },
+		{ .kernel = 0, .number = 1, .index = 2 },
+		{ .kernel = 0, .number = 2, .index = 3, .repeats = 2 },
+		{ .kernel = 1, .number = 2, .index = 4 },
+		{ .kernel = 0, .number = 3, .index = 5 },
+	};
+	struct rerun r = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(done) / sizeof(done[0]); i++)
+		boot_records_add(&r.boots, done[i]);
+	rerun_boots_done(&r);
+	assert_int_equal(r.e.rounds, 2);
+	assert_int_equal(r.e.boots.n, sizeof(want) / sizeof(want[0]));
+	for (size_t i = 0; i < r.e.boots.n; i++) {
+		const struct planned_boot *b = &r.e.boots.v[i];
+
+		assert_int_equal(b->kernel, want[i].kernel);
+		assert_int_equal(b->number, want[i].number);
+		assert_int_equal(b->index, want[i].index);
+		assert_int_equal(b->repeats, want[i].repeats);
+	}
+	planned_boots_free(&r.e.boots);
+	boot_records_free(&r.boots);
+}
+
 static void kernel_without_a_boot(void **state)
 {
 	CLEANUP(strings_clear) struct strings journals = { 0 };
@@ -156,6 +194,7 @@ int main(void)
 		cmocka_unit_test(missing_is_different),
 		cmocka_unit_test(figure_only_there),
 		cmocka_unit_test(run_from_journals),
+		cmocka_unit_test(boots_left_open_are_those_done),
 		cmocka_unit_test(kernel_without_a_boot),
 	};
 
