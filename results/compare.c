@@ -233,7 +233,9 @@ static void take_run(struct compare_cell *cell, const struct compare_row *row,
 	bool first;
 
 	if (!run_good(b, r)) {
-		if (!r->started && !r->ended)
+		if (b->replaced_by)
+			cell->repeated++;
+		else if (!r->started && !r->ended)
 			cell->missing++;
 		else if (v == VERDICT_TIMED_OUT || v == VERDICT_HUNG)
 			cell->censored++;
@@ -264,7 +266,7 @@ static void take_cell(struct compare_cell *cell, const struct compare_row *row,
 {
 	int64_t order = side->table->kernels.v[side->kernel].order;
 	size_t own = 0, any = 0;	/* runs that a boot was asked for */
-	int64_t present = 0, planned = 0;
+	int64_t present = 0, planned = table_boots(side->boots);
 
 	for (size_t i = 0; i < side->boots->n; i++) {
 		const struct boot_record *b = &side->boots->v[i];
@@ -279,8 +281,8 @@ static void take_cell(struct compare_cell *cell, const struct compare_row *row,
 		}
 		any = runs > any ? runs : any;
 		own = b->order == order && runs > own ? runs : own;
-		present += b->order == order;
-		planned = b->plan_boots;
+		/* A repeat is beside the boots of the plan. */
+		present += b->order == order && !b->repeats;
 	}
 	if (planned > present)
 		cell->missing += (size_t)(planned - present) * (own ? own : any);

@@ -129,7 +129,8 @@ DEFINE_VECTOR(boot_refs, const struct boot_record *)
  * @censored: runs that timed out or hung; @failed: that ended badly otherwise, or well
  *	on a boot that does not count; @missing: not begun, or of boots without a journal
  *	(of such a boot as many as another boot was asked for, of the side if it has any)
- * @repeated: runs of boots that an exact boot of the same seed stands for already
+ * @repeated: runs of boots that another stands for: an exact boot of the same seed, or
+ *	the repeat of a noisy one
  * @noisy: runs in it during which the host was too busy (noise.h); they count
  * @zero: a figure is 0: there is no ratio
  */

@@ -89,7 +89,7 @@ char *lost_text(const struct compare_cell *cell)
 	put_count(&b, cell->censored, "timed out or hung", &before);
 	put_count(&b, cell->failed, "failed", &before);
 	put_count(&b, cell->missing, "missing", &before);
-	put_count(&b, cell->repeated, "of a seed that is there already", &before);
+	put_count(&b, cell->repeated, "of a seed that is there already, or of a noisy boot done again", &before);
 	return b.data;
 }
 
