@@ -257,5 +257,6 @@ json_t *auto_json(const struct experiment *e)
 		return NULL;
 	return json_pack("{s:i, s:f, s:i, s:i}", "budget_min", (int)more->budget_min,
 			 "precision_pct", more->precision_pct, "rounds_min",
-			 (int)rounds_min(e), "rounds_extra", AUTO_ROUNDS_EXTRA);
+			 (int)rounds_min(e), "rounds_extra",
+			 (int)AUTO_ROUNDS_EXTRA);
 }

@@ -36,9 +36,9 @@
 #include "results/precision.h"
 #include "results/store.h"
 
-#define AUTO_ROUNDS_MIN 4
-#define AUTO_ROUNDS_EXTRA 1
-#define AUTO_ROUNDS_MAX 1000	/* as many as a plan can ask for in so many words */
+#define AUTO_ROUNDS_MIN 4u
+#define AUTO_ROUNDS_EXTRA 1u
+#define AUTO_ROUNDS_MAX 1000u	/* as many as a plan can ask for in so many words */
 
 /* struct auto_state - what the rule looks at; times in seconds */
 struct auto_state {

@@ -189,9 +189,10 @@ static void announce(const struct experiment *e, unsigned int parallel)
 }
 
 /* Boots until there are no more; says the rule before and what came of it. */
-static int boot(struct experiment *e, struct run_opts *o, enum verdict *worst,
+static int boot(struct experiment *e, const struct run_opts *o, enum verdict *worst,
 		struct error *err)
 {
+	struct run_opts with_more = *o;
 	struct error say_err = { 0 };
 	struct auto_boots more;
 	int ret;
@@ -200,10 +201,10 @@ static int boot(struct experiment *e, struct run_opts *o, enum verdict *worst,
 		return run_boots(e, o, worst, err);
 	auto_init(&more, e, o->store);
 	auto_say_rule(&more, stderr);
-	o->more = auto_more;
-	o->more_data = &more;
-	o->budget_min = e->plan->more.boots ? e->plan->more.budget_min : 0;
-	ret = run_boots(e, o, worst, err);
+	with_more.more = auto_more;
+	with_more.more_data = &more;
+	with_more.budget_min = e->plan->more.boots ? e->plan->more.budget_min : 0;
+	ret = run_boots(e, &with_more, worst, err);
 	/* Also of an interrupted run: with no boot there is nothing to say. */
 	if (auto_say_end(&more, stderr, &say_err) < 0 && !ret)
 		ret = error_set(err, 0, "%s", say_err.text);

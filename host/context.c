@@ -149,7 +149,7 @@ static json_t *plan_object(const struct experiment *e)
 	return json_pack("{s:s, s:s, s:s, s:I, s:i, s:i, s:o, s:o*}", "name",
 			 p->name, "text", p->text, "digest", p->digest,
 			 "order_seed", (json_int_t)p->order_seed, "boots",
-			 (int)e->rounds, "runs", (int)p->runs, "kernels", labels,
+			 (int)(p->more.boots ? e->rounds : p->boots), "runs", (int)p->runs, "kernels", labels,
 			 "auto", auto_json(e));
 }
 
