@@ -25,7 +25,7 @@ say = @printf '  %-8s %s\n'
 endif
 
 PKGS	:= libvirt libvirt-qemu libarchive ext2fs com_err libelf fdisk sqlite3 gsl \
-	   jansson libcrypto liblzma libzstd libsodium
+	   jansson libcrypto liblzma libzstd libsodium libxml-2.0
 
 CC	:= gcc
 WARN	:= -Wall -Wextra -Wshadow -Wvla $(if $(filter 0,$(WERROR)),,-Werror)

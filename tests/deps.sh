@@ -5,12 +5,14 @@ set -eu
 
 build="gcc libc6-dev make pkg-config libvirt-dev libarchive-dev libext2fs-dev
 	comerr-dev libelf-dev libfdisk-dev libsqlite3-dev libgsl-dev libjansson-dev
-	libssl-dev liblzma-dev libzstd-dev libsodium-dev"
+	libssl-dev liblzma-dev libzstd-dev libsodium-dev libxml2-dev"
 run="qemu-system-x86 qemu-utils libvirt0 libvirt-daemon-driver-qemu apt
-	grub-common grub-pc-bin systemd-boot-efi binutils dosfstools mtools"
+	grub-common grub-pc-bin systemd-boot-efi binutils dosfstools mtools
+	gnuplot-nox"
 test="libcmocka-dev e2fsprogs fdisk cppcheck ovmf python3 libasan8 libubsan1
 	man-db minisign xz-utils bc bison flex util-linux procps faketime libguestfs0
-	supermin kmod"
+	supermin kmod libxml2-utils poppler-utils chromium-headless-shell
+	fonts-dejavu-core"
 
 missing=
 for p in $build $run $test; do
