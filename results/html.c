@@ -114,7 +114,7 @@ int html_decimals(double v)
 
 void html_table(struct buf *b, const char *class, const char *caption)
 {
-	buf_printf(b, "<div class=\"scroll\" tabindex=\"0\">\n<table%s%s%s>\n<caption>%s</caption>\n",
+	buf_printf(b, "<div class=\"scroll\" tabindex=\"0\">\n<table%s%s%s>\n<caption><span>%s</span></caption>\n",
 		   *class ? " class=\"" : "", class, *class ? "\"" : "",
 		   caption);
 }

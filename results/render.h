@@ -61,6 +61,8 @@ void render_contest(const struct report *r, enum contest_style style,
 void render_wide(const struct report *r, struct buf *b);
 void render_json(const struct report *r, struct buf *b);
 void render_csv(const struct report *r, struct buf *b);
+/* render_html() - one self-contained file; fails for want of gnuplot */
+int render_html(const struct report *r, struct buf *b, struct error *err);
 
 /* put_imports() - foreign results as they were printed, to the byte */
 void put_imports(const struct report *r, struct buf *b);

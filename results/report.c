@@ -60,19 +60,23 @@ static void render_qsbench(const struct report *r, struct buf *b)
 
 static const char *const names[] = {
 	"contest-0.61", "contest-0.60", "contest-0.51", "wide", "json", "csv",
-	"tiobench", "volanomark", "qsbench", NULL,
+	"tiobench", "volanomark", "qsbench", "html", NULL,
 };
 
 static void (*const renderers[])(const struct report *r, struct buf *b) = {
 	render_contest_061, render_contest_060, render_contest_051,
 	render_wide, render_json, render_csv, render_tiobench,
 	render_volanomark, render_qsbench,
+	NULL,		/* html: it alone can fail */
 };
 
 /* render_any() - wide has one's own results and then the foreign ones; what is
  * for people names the noisy runs last */
-static void render_any(const struct report *r, size_t which, struct buf *b)
+static int render_any(const struct report *r, size_t which, struct buf *b,
+		      struct error *err)
 {
+	if (!renderers[which])
+		return render_html(r, b, err);
 	if (renderers[which] == render_wide) {
 		if (r->boots.n)
 			render_wide(r, b);
@@ -83,6 +87,7 @@ static void render_any(const struct report *r, size_t which, struct buf *b)
 	if (b->len && renderers[which] != render_json &&
 	    renderers[which] != render_csv)
 		put_noisy(r, b);
+	return 0;
 }
 
 _Static_assert(sizeof(names) / sizeof(names[0]) ==
@@ -159,8 +164,8 @@ int report_print_beside(struct store *s, const char *run_id,
 	table_make(&r.table, &r.boots);
 	if (as_printed)
 		put_imports(&r, &text);
-	else
-		render_any(&r, which, &text);
+	else if (render_any(&r, which, &text, err))
+		return -1;
 	if (text.len == 0)
 		return error_set(err, 0, "nothing to show as %s: the plan had no such benchmark",
 				 format ? format : names[0]);
