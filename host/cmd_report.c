@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "host/cmd.h"
 #include "results/base/cleanup.h"
+#include "results/base/file.h"
 #include "results/fingerprint.h"
 #include "results/provenance.h"
 #include "results/report.h"
 
 #define FINGERPRINT "fingerprint"
 
-enum { OPT_FORMAT = 256, OPT_STORE, OPT_LIST, OPT_PROVENANCE, OPT_HELP };
+enum { OPT_FORMAT = 256, OPT_STORE, OPT_LIST, OPT_PROVENANCE, OPT_HELP, OPT_OUTPUT = 'o' };
 
 static const struct option options[] = {
 	{ "format", required_argument, NULL, OPT_FORMAT },
 	{ "store", required_argument, NULL, OPT_STORE },
+	{ "output", required_argument, NULL, OPT_OUTPUT },
 	{ "list", no_argument, NULL, OPT_LIST },
 	{ "provenance", no_argument, NULL, OPT_PROVENANCE },
 	{ "help", no_argument, NULL, OPT_HELP },
@@ -71,7 +74,7 @@ static int find_sources(struct store *s, char **args, struct sources *src,
 	return 0;
 }
 
-static int fingerprint(struct store *s, const struct sources *src,
+static int fingerprint(struct store *s, const struct sources *src, FILE *out,
 		       struct error *err)
 {
 	CLEANUP(buf_free) struct buf text = { 0 };
@@ -80,56 +83,83 @@ static int fingerprint(struct store *s, const struct sources *src,
 		return error_set(err, 0, "a fingerprint is of one run: imports have none");
 	if (fingerprint_text(s, src->run_id, &text, err) < 0)
 		return -1;
-	fputs(text.data, stdout);
+	fputs(text.data, out);
 	return 0;
 }
 
-/* Under the table; JSON has it anyway. */
+/* Under the table; JSON and HTML have it anyway. */
 static int provenance(struct store *s, const struct sources *src,
-		      const char *format, struct error *err)
+		      const char *format, FILE *out, struct error *err)
 {
-	if (format && !strcmp(format, "json"))
+	if (format && (!strcmp(format, "json") || !strcmp(format, "html")))
 		return 0;
 	if (!src->own)
 		return error_set(err, 0, "--provenance is of a run: of imports nothing is known but what was printed");
 	if (format && !strcmp(format, "csv"))
 		return error_set(err, 0, "--provenance has no place in CSV: take --format json, which always has it");
-	putchar('\n');
-	return provenance_print(s, src->run_id, stdout, err);
+	fputc('\n', out);
+	return provenance_print(s, src->run_id, out, err);
 }
 
 static int report(struct store *s, char **args, const char *format, bool list,
-		  bool origin, struct error *err)
+		  bool origin, FILE *out, struct error *err)
 {
 	CLEANUP(sources_clear) struct sources src = { 0 };
 
 	if (list)
-		return store_list(s, stdout, err);
+		return store_list(s, out, err);
 	if (find_sources(s, args, &src, err) < 0)
 		return -1;
 	if (format && !strcmp(format, FINGERPRINT))
-		return fingerprint(s, &src, err);
+		return fingerprint(s, &src, out, err);
 	if (report_print_beside(s, src.own ? src.run_id : NULL, &src.imports,
-				format, stdout, err) < 0)
+				format, out, err) < 0)
 		return -1;
-	return origin ? provenance(s, &src, format, err) : 0;
+	return origin ? provenance(s, &src, format, out, err) : 0;
+}
+
+/* report_file() - the same into a file, which is whole or not there */
+static int report_file(struct store *s, char **args, const char *format,
+		       bool list, bool origin, const char *path,
+		       struct error *err)
+{
+	CLEANUP(newfile_abort) struct newfile f = { .fd = -1 };
+	cleanup_free char *text = NULL;
+	cleanup_fclose FILE *out = NULL;
+	size_t len = 0;
+
+	if (newfile_open(&f, path, 0666, err) < 0)
+		return -1;
+	out = open_memstream(&text, &len);
+	if (!out)
+		return error_set(err, errno, "keep the report");
+	if (report(s, args, format, list, origin, out, err) < 0)
+		return -1;
+	if (fflush(out))
+		return error_set(err, errno, "keep the report");
+	if (full_pwrite(f.fd, text, len, 0, path, err) < 0)
+		return -1;
+	return newfile_commit(&f, err);
 }
 
 static int run(int argc, char **argv)
 {
-	const char *format = NULL, *file = NULL;
+	const char *format = NULL, *file = NULL, *output = NULL;
 	struct store *s = NULL;
 	struct error err = { 0 };
 	bool list = false, origin = false;
 	int opt, status = 0;
 
-	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
 		switch (opt) {
 		case OPT_FORMAT:
 			format = optarg;
 			break;
 		case OPT_STORE:
 			file = optarg;
+			break;
+		case OPT_OUTPUT:
+			output = optarg;
 			break;
 		case OPT_LIST:
 			list = true;
@@ -146,7 +176,10 @@ static int run(int argc, char **argv)
 	if ((format && strcmp(format, FINGERPRINT) &&
 	     check_format(format, &err) < 0) ||
 	    open_store(file, &s, &err) < 0 ||
-	    report(s, argv + optind, format, list, origin, &err) < 0)
+	    (output ? report_file(s, argv + optind, format, list, origin,
+				  output, &err)
+		    : report(s, argv + optind, format, list, origin, stdout,
+			     &err)) < 0)
 		status = cmd_fail(&err);
 	if (s)
 		store_close(s);
@@ -155,7 +188,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_report = {
 	.name = "report",
-	.args = "[RUN | IMPORT]... [--format FORMAT] [--store FILE]",
+	.args = "[RUN | IMPORT]... [--format FORMAT] [-o FILE] [--store FILE]",
 	.summary = "print the results of a run again, in any format",
 	.help =
 "  RUN              run id, or its beginning (default: the newest run)\n"
@@ -168,7 +201,9 @@ const struct cmd cmd_report = {
 "                   wide          exact figures, rates, intervals\n"
 "                   tiobench, volanomark, qsbench  that benchmark's runs alone\n"
 "                   json, csv     for programs\n"
+"                   html          one file for a browser: verdicts, heat table, plots\n"
 "                   fingerprint   digests of table and inputs, for run --expect\n"
+"  -o, --output FILE  write FILE instead of printing, whole or not at all\n"
 "  --provenance     under the table, where it comes from: digests of kernels,\n"
 "                   images, plan, profile, guest program and lock, versions, host\n"
 "  --store FILE     results store (default: the user's own)\n",
