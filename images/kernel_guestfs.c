@@ -6,22 +6,17 @@
  *	SCRATCH.dir/vmlinuz, config		what the child downloads
  *	SCRATCH.dir/modules.tar			/lib/modules/VERSION, without what no boot needs
  *	SCRATCH.dir/name			path of the kernel in the image
- *	SCRATCH.dir/error			why it failed
  */
 #include <archive_entry.h>
-#include <errno.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "images/appliance.h"
 #include "images/guestfs.h"
 #include "images/kernel_archive.h"
 #include "images/kernel_disk.h"
+#include "results/base/worker.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
 
@@ -29,8 +24,6 @@
 /* A launch takes half a minute under emulation, on a busy host several. */
 #define KVM_TIMEOUT_S 45
 #define TCG_TIMEOUT_S 900
-#define GRACE_MS 10000
-#define POLL_MS 50
 
 static void names_free(char **v)
 {
@@ -138,15 +131,23 @@ static int fetch(struct guestfs *g, const struct disk_source *d, const char *dir
 	return file_put(name, path, strlen(path), err);
 }
 
-static int child_work(const struct disk_source *d, const char *dir, bool kvm,
-		      const char *kernel, const char *modules, struct error *err)
+/* struct fetching - what the child is to do; see kernel_guestfs_read() */
+struct fetching {
+	const struct disk_source *d;
+	const char *dir;
+	bool kvm;
+	const char *kernel, *modules;
+};
+
+static int child_work(void *data, struct error *err)
 {
+	const struct fetching *f = data;
 	CLEANUP(guestfs_end) struct guestfs g = { 0 };
 	char **roots;
 	int ret;
 
-	if (guestfs_open(&g, d->path, d->qcow2 ? "qcow2" : "raw", kvm, kernel,
-			 modules, err) < 0)
+	if (guestfs_open(&g, f->d->path, f->d->qcow2 ? "qcow2" : "raw", f->kvm,
+			 f->kernel, f->modules, err) < 0)
 		return -1;
 	roots = g.inspect_os(g.h);
 	if (!roots)
@@ -156,59 +157,20 @@ static int child_work(const struct disk_source *d, const char *dir, bool kvm,
 	else
 		ret = mount_all(&g, roots[0], err);
 	names_free(roots);
-	return ret < 0 ? -1 : fetch(&g, d, dir, err);
+	return ret < 0 ? -1 : fetch(&g, f->d, f->dir, err);
 }
 
-/* The child's end within @timeout_s; SIGTERM lets libguestfs end its appliance. */
-static bool child_ended(pid_t pid, unsigned int timeout_s, int *status)
+static int attempt(struct fetching *f, struct error *err)
 {
-	const struct timespec pause = { .tv_nsec = POLL_MS * 1000000L };
-	uint64_t limit = (uint64_t)timeout_s * 1000;
+	CLEANUP(worker_end) struct worker c = WORKER_NONE;
+	int timeout_s = f->kvm ? KVM_TIMEOUT_S : TCG_TIMEOUT_S;
+	int ret;
 
-	for (uint64_t ms = 0;; ms += POLL_MS) {
-		pid_t got = waitpid(pid, status, WNOHANG);
-
-		if (got == pid)
-			return ms < limit;
-		if (ms == limit)
-			kill(pid, SIGTERM);
-		if (ms == limit + GRACE_MS)
-			kill(pid, SIGKILL);
-		nanosleep(&pause, NULL);
-	}
-}
-
-static int attempt(const struct disk_source *d, const char *dir, bool kvm,
-		   const char *kernel, const char *modules, struct error *err)
-{
-	cleanup_free char *why = xasprintf("%s/error", dir);
-	CLEANUP(buf_free) struct buf text = { 0 };
-	pid_t parent = getpid(), pid;
-	int status = 0;
-
-	if (make_dirs(dir, err) < 0)
+	if (make_dirs(f->dir, err) < 0 || worker_start(&c, child_work, f, err) < 0)
 		return -1;
-	pid = fork();
-	if (pid < 0)
-		return error_set(err, errno, "fork");
-	if (pid == 0) {
-		struct error e = { 0 };
-
-		if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
-			_exit(1);
-		if (!child_work(d, dir, kvm, kernel, modules, &e))
-			_exit(0);
-		file_put(why, e.text, strlen(e.text), NULL);
-		_exit(1);
-	}
-	if (!child_ended(pid, kvm ? KVM_TIMEOUT_S : TCG_TIMEOUT_S, &status))
-		return error_set(err, 0, "libguestfs was not done after %d s",
-				 kvm ? KVM_TIMEOUT_S : TCG_TIMEOUT_S);
-	if (WIFEXITED(status) && !WEXITSTATUS(status))
-		return 0;
-	if (!file_read(why, 4096, &text, NULL) && text.len)
-		return error_set(err, 0, "%s", text.data);
-	return error_set(err, 0, "libguestfs died (status %d)", status);
+	ret = worker_wait(&c, "libguestfs", worker_now_s() + timeout_s, err);
+	return ret > 0 ? error_set(err, 0, "libguestfs was not done after %d s",
+				   timeout_s) : ret;
 }
 
 static int add_modules(const char *tar, const char *where, const char *version,
@@ -266,16 +228,20 @@ int kernel_guestfs_read(const struct disk_source *d, struct kernel_parts *p,
 {
 	cleanup_free char *dir = xasprintf("%s.dir", d->scratch);
 	cleanup_free char *kernel = NULL, *modules = NULL;
-	bool kvm = access("/dev/kvm", R_OK | W_OK) == 0;
+	struct fetching f = { .d = d, .dir = dir,
+			      .kvm = access("/dev/kvm", R_OK | W_OK) == 0 };
 	int ret;
 
 	if (appliance_wanted() &&
 	    appliance_kernel(d->cache, APPLIANCE_PACKAGE, &kernel, &modules, err) < 0)
 		return -1;
 	/* A KVM that is there need not work: then it is done again without. */
-	ret = kvm ? attempt(d, dir, true, kernel, modules, err) : -1;
+	f.kernel = kernel;
+	f.modules = modules;
+	ret = f.kvm ? attempt(&f, err) : -1;
+	f.kvm = false;
 	if (ret < 0 && !remove_tree(dir, err))
-		ret = attempt(d, dir, false, kernel, modules, err);
+		ret = attempt(&f, err);
 	if (!ret)
 		ret = take(d, dir, p, err);
 	if (remove_tree(dir, ret ? NULL : err) < 0)

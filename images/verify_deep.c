@@ -6,12 +6,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <archive.h>
@@ -20,19 +17,11 @@
 #include "images/fat.h"
 #include "images/verify_deep_parts.h"
 #include "images/verify_parts.h"
+#include "results/base/worker.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
 
-#define KILL_WAIT_MS 5000
-#define WHY_BYTES 1024
-
-double deep_now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
+#define LAST_WORDS_S 5
 
 void deep_result_free(struct deep_result *r)
 {
@@ -43,105 +32,28 @@ void deep_result_free(struct deep_result *r)
 /* --- the child ------------------------------------------------------------------ */
 
 /**
- * struct child - libguestfs at work
- * @tar: its archive is read here
- * @why: its last words are
+ * struct looking - libguestfs at work
+ * @tar: its archive goes through this pipe
  */
-struct child {
-	pid_t pid;
-	int tar, why;
+struct looking {
+	const char *image;
+	const struct deep_opts *o;
+	bool kvm;
+	int tar[2];
 };
 
-/* Ask first: libguestfs then removes what it made. Its QEMU is in the same
- * process group, which is ended in any case. */
-static void child_end(struct child *c)
+static void looking_end(struct looking *l)
 {
-	const struct timespec pause = { .tv_nsec = 20000000L };
-
-	if (c->tar >= 0)
-		close(c->tar);
-	if (c->why >= 0)
-		close(c->why);
-	c->tar = c->why = -1;
-	if (c->pid <= 0)
-		return;
-	kill(c->pid, SIGTERM);
-	for (int i = 0; i < KILL_WAIT_MS / 20; i++) {
-		pid_t got = waitpid(c->pid, NULL, WNOHANG);
-
-		if (got == c->pid || (got < 0 && errno != EINTR)) {
-			kill(-c->pid, SIGKILL);
-			c->pid = 0;
-			return;
-		}
-		nanosleep(&pause, NULL);
-	}
-	kill(-c->pid, SIGKILL);
-	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	c->pid = 0;
+	cleanup_closep(&l->tar[0]);
+	cleanup_closep(&l->tar[1]);
 }
 
-static void child_main(const char *image, const struct deep_opts *o, bool kvm,
-		       int tar, int why)
+static int child_work(void *data, struct error *err)
 {
-	struct error err = { 0 };
-	int ret;
+	struct looking *l = data;
 
-	setpgid(0, 0);
-	signal(SIGPIPE, SIG_IGN);
-	ret = deep_guestfs(image, o, kvm, tar, &err);
-	if (ret < 0 && write(why, err.text, strlen(err.text)) < 0)
-		_exit(2);
-	_exit(ret < 0 ? 1 : 0);
-}
-
-static int child_start(const char *image, const struct deep_opts *o, bool kvm,
-		       struct child *c, struct error *err)
-{
-	int tar[2], why[2];
-
-	if (pipe2(tar, O_CLOEXEC) < 0)
-		return error_set(err, errno, "make a pipe");
-	c->tar = tar[0];
-	if (pipe2(why, O_CLOEXEC) < 0) {
-		close(tar[1]);
-		return error_set(err, errno, "make a pipe");
-	}
-	c->why = why[0];
-	fflush(NULL);
-	c->pid = fork();
-	if (!c->pid)
-		child_main(image, o, kvm, tar[1], why[1]);
-	close(tar[1]);
-	close(why[1]);
-	if (c->pid < 0)
-		return error_set(err, errno, "start a process");
-	/* both do it: whoever comes first */
-	setpgid(c->pid, c->pid);
-	return 0;
-}
-
-/* How the child ended: 0 when it gave the whole archive away. */
-static int child_verdict(struct child *c, double deadline, struct error *err)
-{
-	char text[WHY_BYTES] = "";
-	size_t len = 0;
-
-	while (len < sizeof(text) - 1 && deep_wait_readable(c->why, deadline)) {
-		ssize_t n = read(c->why, text + len, sizeof(text) - 1 - len);
-
-		if (n <= 0)
-			break;
-		len += (size_t)n;
-	}
-	text[len] = '\0';
-	for (char *p = text; *p; p++)
-		if ((unsigned char)*p < ' ')
-			*p = ' ';
-	if (!len)
-		return 0;
-	return error_set(err, 0, "%s", text);
+	close(steal_fd(&l->tar[0]));
+	return deep_guestfs(l->image, l->o, l->kvm, l->tar[1], err);
 }
 
 /* One attempt: 0 compared, 1 the launch took too long, -1 failed. */
@@ -149,20 +61,28 @@ static int attempt(const char *image, const struct deep_opts *o, bool kvm,
 		   const struct listing *list, double deadline,
 		   struct deep_result *r, struct error *err)
 {
-	CLEANUP(child_end) struct child c = { .tar = -1, .why = -1 };
-	double launch = kvm ? deep_now_s() + o->timeout_s / 4.0 : deadline;
+	/* The pipe is closed first: a child that writes to it is not kept waiting. */
+	CLEANUP(worker_end) struct worker c = WORKER_NONE;
+	CLEANUP(looking_end) struct looking l = { image, o, kvm, { -1, -1 } };
+	double launch = kvm ? worker_now_s() + o->timeout_s / 4.0 : deadline;
 	struct error why = { 0 };
 	int ret;
 
-	if (child_start(image, o, kvm, &c, err) < 0)
+	if (pipe2(l.tar, O_CLOEXEC) < 0)
+		return error_set(err, errno, "make a pipe");
+	if (worker_start(&c, child_work, &l, err) < 0)
 		return -1;
-	if (!deep_wait_readable(c.tar, launch)) {
+	close(steal_fd(&l.tar[1]));
+	if (!worker_readable(l.tar[0], launch)) {
 		error_set(err, 0, "libguestfs did not come up within %u s; on a slow or busy host give --timeout SECONDS",
 			  o->timeout_s);
 		return kvm ? 1 : -1;
 	}
-	ret = deep_compare_tar(c.tar, list, deadline, r, err);
-	if (child_verdict(&c, deadline, &why) < 0) {
+	ret = deep_compare_tar(l.tar[0], list, deadline, r, err);
+	/* What cut the archive short says more than that it was; that follows soon. */
+	if (ret < 0 && deadline > worker_now_s() + LAST_WORDS_S)
+		deadline = worker_now_s() + LAST_WORDS_S;
+	if (worker_wait(&c, "libguestfs", deadline, &why) < 0) {
 		if (err)
 			*err = why;
 		return kvm ? 1 : -1;
@@ -221,7 +141,7 @@ int verify_deep(const char *image, const struct deep_opts *o,
 	CLEANUP(listing_clear) struct listing list = { 0 };
 	cleanup_close int fd = open(image, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	cleanup_free char *what = xasprintf("'%s': " MANIFEST_FILES, image);
-	double deadline = deep_now_s() + o->timeout_s;
+	double deadline = worker_now_s() + o->timeout_s;
 	char got[SHA256_HEX];
 	int ret = 1;
 

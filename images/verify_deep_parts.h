@@ -7,10 +7,6 @@
 
 #include "images/verify_deep.h"
 
-double deep_now_s(void);
-/* deep_wait_readable() - until there is something to read, or its end; false:
- * the deadline (CLOCK_MONOTONIC) has come */
-bool deep_wait_readable(int fd, double deadline_s);
 /* deep_differ() - count a difference, keep its sentence while there is room */
 void deep_differ(struct deep_result *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -3,7 +3,6 @@
  * verify_deep_tar.c - an archive of a root file system against the list of files
  */
 #include <errno.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,27 +13,10 @@
 #include <archive_entry.h>
 
 #include "images/verify_deep_parts.h"
+#include "results/base/worker.h"
 #include "results/base/cleanup.h"
 
 #define BLOCK_BYTES (64 * 1024)
-
-bool deep_wait_readable(int fd, double deadline_s)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	for (;;) {
-		double left = deadline_s - deep_now_s();
-		int n;
-
-		if (left <= 0)
-			return false;
-		n = poll(&p, 1, left > 1000 ? 1000000 : (int)(left * 1000) + 1);
-		if (n > 0)
-			return true;
-		if (n < 0 && errno != EINTR)
-			return false;
-	}
-}
 
 void deep_differ(struct deep_result *r, const char *fmt, ...)
 {
@@ -67,7 +49,7 @@ static la_ssize_t read_block(struct archive *a, void *data, const void **block)
 	ssize_t n;
 
 	*block = rd->block;
-	if (!deep_wait_readable(rd->fd, rd->deadline)) {
+	if (!worker_readable(rd->fd, rd->deadline)) {
 		archive_set_error(a, ETIMEDOUT, "it took too long");
 		return -1;
 	}
