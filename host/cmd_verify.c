@@ -223,7 +223,8 @@ const struct cmd cmd_verify = {
 	.help =
 "Of a system image: builds it anew from the recipe, lock and kernel that it names,\n"
 "and says \"bit-identical\" or what the first difference is. Of a bundle: checks its\n"
-"signature and every member's digest. Exit status 0, or 1 where it is not so.\n\n"
+"signature and the digests of every member and of the disks that they make (of up\n"
+"to 64 GiB). Exit status 0, or 1 where it is not so.\n\n"
 "  --kernel IMAGE     take the kernel from here (default: the Debian package\n"
 "                     that the image names)\n"
 "  --modules DIR      modules of a bzImage\n"

@@ -40,8 +40,8 @@ int verify_bundle(const char *path, const char *pubkey, FILE *out,
 	if (bundle_signature(path, pubkey, out, err) < 0 ||
 	    bundle_open(&b, path, err) < 0 || bundle_check(&b, err) < 0)
 		return -1;
-	fprintf(out, "%s: whole: run %s, %s, %zu members as the manifest says, manifest %.12s\n",
+	fprintf(out, "%s: whole: run %s, %s, %zu members and %zu files made of them as the manifest says, manifest %.12s\n",
 		path, b.m.run_id, b.m.full ? "with its images" : "results only",
-		b.m.members.n, b.digest);
+		b.m.members.n, b.m.files.n, b.digest);
 	return 0;
 }

@@ -39,6 +39,7 @@
 #define BUNDLE_PIECE_BYTES (1u << 20)
 #define BUNDLE_MEMBER_MAX (64u << 20)
 #define BUNDLE_FILE_MAX (256ull << 30)	/* all files together, holes and all */
+#define BUNDLE_CHECK_MAX (64ull << 30)	/* see bundle_check() */
 
 /* Roles of members and files, as the manifest has them. */
 #define BUNDLE_PROFILE "profile"
@@ -168,7 +169,18 @@ void bundle_close(struct bundle *b);
  * that it lies in are read */
 int bundle_read(struct bundle *b, const struct bundle_member *m,
 		struct buf *out, struct error *err);
-/* bundle_check() - read everything, check everything, write nothing */
+/**
+ * bundle_check() - read everything, check everything, write nothing
+ * @b: open bundle
+ * @err: the member or file and the reason
+ *
+ * Every member, and every file as its pieces make it. That means going through
+ * the files, holes and all, and through the frames of their pieces: a bundle where
+ * that is more than BUNDLE_CHECK_MAX bytes is refused before any of it is done
+ * (SHA-256 takes some 0.6 s a GiB; our disks have some GiB).
+ *
+ * Return: 0, or -1.
+ */
 int bundle_check(struct bundle *b, struct error *err);
 /**
  * bundle_unpack() - check everything and write it

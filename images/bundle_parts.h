@@ -17,6 +17,8 @@ int bundle_take(struct bundle *b, const struct bundle_member *m,
 		bundle_sink take, void *data, struct error *err);
 /* bundle_end() - does the archive end behind its last member? */
 int bundle_end(struct bundle *b, struct error *err);
+/* bundle_file_is() - has a file that was put together this digest? */
+int bundle_file_is(const struct bundle_file *f, const char *hex, struct error *err);
 /* bundle_error() - name the bundle before a recorded failure; returns -1 */
 int bundle_error(const struct bundle *b, struct error *err);
 

@@ -229,11 +229,3 @@ int bundle_end(struct bundle *b, struct error *err)
 				 (unsigned long long)(b->in.size - off - END_BYTES));
 	return 0;
 }
-
-int bundle_check(struct bundle *b, struct error *err)
-{
-	for (size_t i = 0; i < b->m.members.n; i++)
-		if (bundle_take(b, &b->m.members.v[i], NULL, NULL, err) < 0)
-			return bundle_error(b, err);
-	return bundle_end(b, err) < 0 ? bundle_error(b, err) : 0;
-}

@@ -207,11 +207,9 @@ static int check_files(struct unpack *u, struct error *err)
 		const struct bundle_file *f = &u->b->m.files.v[i];
 		char hex[SHA256_HEX];
 
-		if (hash_fd(u->fds[i], f->size, hex, f->path, err) < 0)
+		if (hash_fd(u->fds[i], f->size, hex, f->path, err) < 0 ||
+		    bundle_file_is(f, hex, err) < 0)
 			return -1;
-		if (strcmp(hex, f->sha256))
-			return error_set(err, 0, "member '%s', put together from its pieces, has the SHA-256 %.12s..., the manifest says %.12s...",
-					 f->path, hex, f->sha256);
 	}
 	return 0;
 }

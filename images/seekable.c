@@ -267,7 +267,7 @@ static int load_frame(struct seekable_reader *r, size_t i, struct error *err)
 	return 0;
 }
 
-static size_t frame_at(const struct seekable_reader *r, uint64_t off)
+size_t seekable_frame_at(const struct seekable_reader *r, uint64_t off)
 {
 	size_t lo = 0, hi = r->frames.n;
 
@@ -292,7 +292,7 @@ int seekable_read(struct seekable_reader *r, uint64_t off, void *data,
 				 r->path, (unsigned long long)r->size,
 				 (unsigned long long)off + len);
 	while (len) {
-		size_t i = frame_at(r, off), at, n;
+		size_t i = seekable_frame_at(r, off), at, n;
 		const struct seekable_frame *f = &r->frames.v[i];
 
 		if (load_frame(r, i, err) < 0)

@@ -83,6 +83,8 @@ int seekable_open(struct seekable_reader *r, const char *path,
 /* seekable_read() - @len bytes of the stream from @off; less is an error */
 int seekable_read(struct seekable_reader *r, uint64_t off, void *data,
 		  size_t len, struct error *err);
+/* seekable_frame_at() - number of the frame that holds byte @off of the stream */
+size_t seekable_frame_at(const struct seekable_reader *r, uint64_t off);
 void seekable_close(struct seekable_reader *r);
 
 #endif

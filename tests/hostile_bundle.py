@@ -80,6 +80,12 @@ elif case == "pieces":
     members.append(member("p", piece, "piece")); body.append(("p", piece, R))
     files.append({"path": "w.img", "role": "work", "size": 250 << 30, "sha256": "0" * 64,
                   "pieces": [[i << 20, 1] for i in range(150000)]})
+elif case == "assembled":
+    # Every member is right, the disk that they make is not: one bit of the hole.
+    members.append(member("p", b"piece", "piece")); body.append(("p", b"piece", R))
+    disk = hashlib.sha256(b"piece" + bytes(8 * MIB) + b"\1").hexdigest()
+    files.append({"path": "w.img", "role": "work", "size": 8 * MIB + 6, "sha256": disk,
+                  "pieces": [[0, 1]]})
 elif case == "content":
     body[0] = ("a", b"aab", R)
 manifest = json.dumps({"format": "kontest-bundle", "version": 1, "kind": "full",
