@@ -105,6 +105,20 @@ static int compare_exact(const struct strings *theirs, const struct strings *our
 	return 1;
 }
 
+/* What the figures of a measured mode can be held to, and what not. */
+static void say_measured(const struct replay *p)
+{
+	const char *here = accel_name(p->rerun.e.accel);
+	const char *there = context_text(rerun_first(&p->rerun, 0), NULL, "accel");
+
+	if (strcmp(there, here))
+		printf("Measured under %s there and %s here: other machines, whose figures must not be compared.\n",
+		       there, here);
+	else
+		printf("Measured under %s: the figures depend on the host and on what else it did, and are not expected to be the same.\n",
+		       here);
+}
+
 /* Exit status of the comparison, or -1. */
 static int compare(struct replay *p, unsigned int differ, enum verdict worst,
 		   struct error *err)
@@ -115,8 +129,10 @@ static int compare(struct replay *p, unsigned int differ, enum verdict worst,
 	if (load_ours(p, &paths, &ours, err) < 0)
 		return -1;
 	replay_side_by_side(&p->rerun.boots, &ours, stdout);
-	if (p->rerun.e.accel != ACCEL_EXACT)
+	if (p->rerun.e.accel != ACCEL_EXACT) {
+		say_measured(p);
 		return worst ? verdict_exit(worst) : 0;
+	}
 	return compare_exact(&p->rerun.journals, &paths, differ, err);
 }
 
@@ -218,6 +234,7 @@ const struct cmd cmd_replay = {
 "  --connect URI   libvirt connection (default: the embedded driver)\n"
 "  --store FILE    results store for the boots here (default: the user's own)\n"
 "Exit status: in exact mode 0 when every figure is the same to the last digit, 1\n"
-"when not; else that of the worst verdict here. 2 when it could not be done.\n",
+"when not; else, as figures are not expected to be the same, that of the worst\n"
+"verdict here. 2 when it could not be done.\n",
 	.run = run,
 };
