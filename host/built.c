@@ -55,7 +55,6 @@ static bool is_built(const char *dir)
 
 static int copy_one(const FTSENT *f, const char *to, struct error *err)
 {
-	CLEANUP(buf_free) struct buf b = { 0 };
 	char target[PATH_MAX];
 	ssize_t len;
 
@@ -63,9 +62,7 @@ static int copy_one(const FTSENT *f, const char *to, struct error *err)
 	case FTS_D:
 		return make_dirs(to, err);
 	case FTS_F:
-		if (file_read(f->fts_accpath, SIZE_MAX, &b, err) < 0)
-			return -1;
-		return file_put(to, b.data, b.len, err);
+		return file_put_copy(f->fts_accpath, to, err);
 	case FTS_SL:
 	case FTS_SLNONE:
 		len = readlink(f->fts_accpath, target, sizeof(target) - 1);

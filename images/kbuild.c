@@ -180,14 +180,11 @@ static int keep(const char *from, const char *to, const char *name, bool needed,
 	cleanup_free char *in = xasprintf("%s/%s", from, name);
 	cleanup_free char *out = xasprintf("%s/%s", to, name);
 	cleanup_free char *dir = xstrdup(out);
-	CLEANUP(buf_free) struct buf b = { 0 };
 
 	if (!needed && !path_exists(in))
 		return 0;
 	*strrchr(dir, '/') = '\0';
-	if (file_read(in, SIZE_MAX, &b, err) < 0 || make_dirs(dir, err) < 0)
-		return -1;
-	return file_put(out, b.data, b.len, err);
+	return make_dirs(dir, err) < 0 ? -1 : file_put_copy(in, out, err);
 }
 
 /* A line of modules.order is a path, with .o for .ko since 6.2 and kernel/
@@ -240,17 +237,26 @@ static int write_record(const struct build *b, const struct kbuild *k,
 static int collect(const struct build *b, const struct kbuild *k,
 		   const char *dir, struct error *err)
 {
-	static const char *const files[] = {
-		IMAGE, ".config", "include/config/kernel.release",
+	static const struct {
+		const char *name;
+		bool needed;
+	} files[] = {
+		{ IMAGE, true },
+		{ ".config", true },
+		{ "include/config/kernel.release", true },
+		/* For who debugs it, and for the kernel's own modules_install */
+		{ "vmlinux", false },
+		{ "System.map", false },
+		{ "modules.order", false },
+		{ "modules.builtin", false },
+		{ "modules.builtin.modinfo", false },
 	};
 	cleanup_free char *link = xasprintf("%s/bzImage", dir);
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		if (keep(b->obj, dir, files[i], true, err) < 0)
+		if (keep(b->obj, dir, files[i].name, files[i].needed, err) < 0)
 			return -1;
-	if (keep(b->obj, dir, "modules.builtin", false, err) < 0 ||
-	    keep(b->obj, dir, "modules.order", false, err) < 0 ||
-	    keep_modules(b->obj, dir, err) < 0 || write_record(b, k, dir, err) < 0)
+	if (keep_modules(b->obj, dir, err) < 0 || write_record(b, k, dir, err) < 0)
 		return -1;
 	if (symlink(IMAGE, link) < 0)
 		return error_set(err, errno, "link '%s'", link);

@@ -5,7 +5,8 @@
  * Out of tree, in the layer cache, with everything fixed that a kernel's build
  * takes from its surroundings: date, user, host, build number, paths. What was
  * built is a directory with the shape of a build tree, which kernel.h takes as a
- * kernel: arch/x86/boot/bzImage (and bzImage beside it), .config, modules.
+ * kernel: arch/x86/boot/bzImage (and bzImage beside it), .config, modules; vmlinux
+ * and System.map for who debugs it; and what its own modules_install wants.
  */
 #ifndef KONTEST_KBUILD_H
 #define KONTEST_KBUILD_H

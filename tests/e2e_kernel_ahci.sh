@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Debian's generic kernel, taken apart by hand: its vmlinux (ELF) is made into an image
-# that boots, and without the module virtio_blk its disks are on AHCI.
+# that boots; without the module virtio_blk its disks are on AHCI, and without ahci,
+# too, on IDE, on a machine that has it.
 . tests/lib.sh
 
 "$KONTEST" kernel check debian:linux-image-amd64 >"$tmp/out" 2>"$tmp/err" || fail "$(cat "$tmp/err")"
@@ -27,3 +28,19 @@ cat "$tmp/err" "$tmp/table"
 grep -q 'disks are on AHCI: kernel k has no driver for virtio' "$tmp/err" || fail "no note"
 "$KONTEST" report --format json >"$tmp/json"
 [ "$(grep -c '"driver": "sd"' "$tmp/json")" = 5 ] || fail "not five SATA disks: $(grep driver "$tmp/json")"
+
+# q35 has no IDE; where there is, it has four disks at most.
+find "$tmp/modules" -name ahci.ko -delete
+ide() {
+	"$KONTEST" run --kernel k="$tmp/vmlinux" --modules "$tmp/modules" --config "$layer/config" \
+		--profile "$1" --accel tcg --lead-ms 100 --loads no_load
+}
+refuses 2 'drivers for IDE disks alone, and machine pc-q35' ide small
+sed -e 's/^machine = .*/machine = pc-i440fx-7.2/' -e '/^\[disk swap\]/,/^$/d' \
+	images/profiles/small.ini >"$tmp/ide.ini"
+ide "$tmp/ide.ini" >"$tmp/table" 2>"$tmp/err" || fail "$(cat "$tmp/err")"
+cat "$tmp/err" "$tmp/table"
+grep -q 'disks are on IDE: kernel k has no driver for virtio or AHCI' "$tmp/err" || fail "no note"
+"$KONTEST" report --format json >"$tmp/json"
+grep -q '"disk_bus": "IDE"' "$tmp/json" || fail "not on IDE"
+[ "$(grep -c '"driver": "sd"' "$tmp/json")" = 4 ] || fail "not four IDE disks: $(grep driver "$tmp/json")"

@@ -35,6 +35,7 @@ bzImage:
 	echo built >>$(CURDIR)/../built
 	mkdir -p $(O)/arch/x86/boot $(O)/include/config
 	{ echo '$(flags)'; cat $(O)/.config code.c; } >$(O)/arch/x86/boot/bzImage
+	echo elf >$(O)/vmlinux
 	echo '$(KCFLAGS)' | grep -q -- '-ffile-prefix-map=$(CURDIR)=. *$$'
 	echo '$(KCFLAGS)' | grep -q -- '-ffile-prefix-map=$(O)=.'
 	echo 6.6.6 >$(O)/include/config/kernel.release
@@ -53,6 +54,8 @@ grep -q '^ts=Thu Jan  1 00:00:00 UTC 1970 user=kontest@kontest version=1 arch=x8
 	fail "$(cat "$dir/bzImage")"
 grep -q '^CONFIG_HZ_1000=y' "$dir/.config" || fail "$(cat "$dir/.config")"
 grep -q '^# CONFIG_HZ_100 is not set' "$dir/.config" || fail "$(cat "$dir/.config")"
+
+[ "$(cat "$dir/vmlinux")" = elf ] || fail "no vmlinux"
 
 # The same again: from the cache, whatever it is called
 build --set HZ_1000=y --set HZ_100=n --label again >/dev/null 2>&1 || fail "not twice"

@@ -196,6 +196,7 @@ static void sparse_copies(void **state)
 {
 	cleanup_free char *a = xasprintf("%s/a", (char *)*state);
 	cleanup_free char *b = xasprintf("%s/b", (char *)*state);
+	cleanup_free char *c = xasprintf("%s/c", (char *)*state);
 	struct error err = { 0 };
 	char da[SHA256_HEX], db[SHA256_HEX];
 	int in = open(a, O_RDWR | O_CREAT, 0600);
@@ -216,6 +217,14 @@ static void sparse_copies(void **state)
 	assert_string_equal(da, db);
 	assert_int_equal(stat(b, &st), 0);
 	assert_true(st.st_blocks * 512 < 1 << 20);
+	/* Whole, with a hole at its end, and never over another */
+	assert_int_equal(truncate(a, size + 4096), 0);
+	must(sha256_file(a, da, &err), &err);
+	must(file_put_copy(a, c, &err), &err);
+	must(sha256_file(c, db, &err), &err);
+	assert_string_equal(da, db);
+	assert_int_equal(file_put_copy(a, c, &err), -1);
+	assert_non_null(strstr(err.text, "create '"));
 }
 
 static void directories(void **state)

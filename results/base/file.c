@@ -277,6 +277,25 @@ int file_copy_range(int in, off_t in_off, int out, off_t out_off, uint64_t len,
 	return 0;
 }
 
+int file_put_copy(const char *from, const char *path, struct error *err)
+{
+	cleanup_close int in = open(from, O_RDONLY | O_CLOEXEC);
+	cleanup_close int out = -1;
+	struct stat st;
+
+	if (in < 0 || fstat(in, &st) < 0)
+		return error_set(err, errno, "open '%s'", from);
+	out = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (out < 0)
+		return error_set(err, errno, "create '%s'", path);
+	/* Its end may be a hole, which is not written. */
+	if (ftruncate(out, st.st_size) < 0)
+		return write_failed(path, err);
+	if (file_copy_range(in, 0, out, 0, (uint64_t)st.st_size, path, err) < 0)
+		return -1;
+	return close(steal_fd(&out)) < 0 ? write_failed(path, err) : 0;
+}
+
 int make_dirs(const char *path, struct error *err)
 {
 	cleanup_free char *copy = xstrdup(path);

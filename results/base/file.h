@@ -55,6 +55,8 @@ int file_write(const char *path, const void *data, size_t len,
 /* file_put() - write a file into a directory that nobody knows yet: quicker than
  * file_write(), and on the disk only after put_sync() of the directory */
 int file_put(const char *path, const void *data, size_t len, struct error *err);
+/* file_put_copy() - as file_put(), of the bytes of another file, however many */
+int file_put_copy(const char *from, const char *path, struct error *err);
 int put_sync(const char *dir, struct error *err);
 
 /* file_copy_range() - copy @len bytes between open files, in the kernel where
