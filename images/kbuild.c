@@ -117,7 +117,8 @@ static int run_make(const struct build *b, const char *const targets[],
 		"KBUILD_BUILD_USER=kontest", "KBUILD_BUILD_HOST=kontest",
 		"KBUILD_BUILD_VERSION=1", c, a,
 	};
-	const struct proc_opts opts = { .env = env, .timeout_s = MAKE_TIMEOUT_S };
+	const struct proc_opts opts = { .env = env, .timeout_s = MAKE_TIMEOUT_S,
+					.family = true };
 	size_t n = 15;
 
 	while (*targets)

@@ -90,6 +90,17 @@ refuses 2 "label '../x'" build --label ../x
 mkdir "$tmp/mine"
 refuses 2 'was not made by' build --label hz100 -o "$tmp/mine"
 
+# Killed, it leaves nothing running.
+cp -r "$tmp/elsewhere" "$tmp/slow"
+sed -i "s,^bzImage:\$,&\n\ttouch '$tmp/making'\n\tsleep 98765," "$tmp/slow/Makefile"
+"$KONTEST" kernel build --source "$tmp/slow" --config tinyconfig --label slow >/dev/null 2>&1 </dev/null &
+pid=$!
+for _ in $(seq 600); do [ ! -e "$tmp/making" ] || break; sleep 0.1; done
+[ -e "$tmp/making" ] || fail "the build did not come to its image"
+kill -9 $pid
+for _ in $(seq 100); do pgrep -f 'sleep 98765$' >/dev/null || break; sleep 0.1; done
+! pgrep -f 'sleep 98765$' || fail "make was left running"
+
 "$KONTEST" kernel list >"$tmp/list"
 grep -q '^built:hz1000  *6.6.6  .*tinyconfig, HZ_1000=y, HZ_100=n$' "$tmp/list" || fail "$(cat "$tmp/list")"
 [ "$(wc -l <"$tmp/list")" = 4 ] || fail "$(cat "$tmp/list")"

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -387,6 +388,27 @@ static void processes_end_in_time(void **state)
 	assert_non_null(strstr(err.text, "sleep"));
 }
 
+/* With a family goes what it has started. */
+static void families_end_in_time(void **state)
+{
+	CLEANUP(buf_free) struct buf out = { 0 };
+	struct error err = { 0 };
+	pid_t pid;
+	int i;
+
+	(void)state;
+	assert_int_equal(proc_run((const char *[]){ "sh", "-c",
+				  "sleep 60 >/dev/null 2>&1 & echo $!; wait", NULL },
+				  &(struct proc_opts){ .timeout_s = 1, .family = true,
+						       .out = &out }, &err), -1);
+	pid = (pid_t)strtol(out.data ? out.data : "", NULL, 10);
+	assert_true(pid > 1);
+	/* It is reaped by whoever has taken it over. */
+	for (i = 0; i < 1000 && !kill(pid, 0); i++)
+		usleep(10000);
+	assert_int_equal(kill(pid, 0), -1);
+}
+
 static void finding(void **state)
 {
 	char *sh = proc_find("sh");
@@ -409,6 +431,7 @@ int main(void)
 		T(tree_digest), cmocka_unit_test(uuids),
 		cmocka_unit_test(processes),
 		cmocka_unit_test(processes_end_in_time),
+		cmocka_unit_test(families_end_in_time),
 		cmocka_unit_test(finding),
 	};
 

@@ -35,8 +35,10 @@ static void __attribute__((noreturn))
 child(const char *path, const char *const argv[], const struct proc_opts *o,
       struct pipes *p, pid_t parent)
 {
-	/* A helper must not outlive us. */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+	/* A helper must not outlive us, nor what it has started. */
+	if ((o->family && setpgid(0, 0) < 0) ||
+	    prctl(PR_SET_PDEATHSIG, o->family ? SIGTERM : SIGKILL) < 0 ||
+	    getppid() != parent)
 		_exit(127);
 	if (dup2(p->in[0], 0) < 0 || dup2(p->out[1], 1) < 0 ||
 	    dup2(p->err[1], 2) < 0)
@@ -174,6 +176,8 @@ int proc_run(const char *const argv[], const struct proc_opts *opts,
 	late = shuttle(&p, o, &log, now.tv_sec + (o->timeout_s ? o->timeout_s
 							     : DEFAULT_TIMEOUT_S));
 	sigaction(SIGPIPE, &before, NULL);
+	if (late && o->family)
+		kill(-pid, SIGKILL);
 	if (late)
 		kill(pid, SIGKILL);
 	while (waitpid(pid, &wstatus, 0) < 0)

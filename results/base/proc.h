@@ -15,6 +15,8 @@
  * @in: bytes for its standard input (else /dev/null)
  * @out: gets its standard output (else it is thrown away)
  * @timeout_s: it is killed after that long; 0 means 600
+ * @family: it starts others, and ends them on SIGTERM (make): it gets a process
+ *	group, which is killed as a whole, and SIGTERM when we die
  * @status: gets its exit status and makes a non-zero one no failure
  */
 struct proc_opts {
@@ -23,6 +25,7 @@ struct proc_opts {
 	const struct buf *in;
 	struct buf *out;
 	int timeout_s;
+	bool family;
 	int *status;
 };
 
