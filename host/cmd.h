@@ -31,7 +31,7 @@ struct cmd {
 
 extern const struct cmd cmd_run, cmd_build, cmd_report, cmd_kernel, cmd_profile,
 	cmd_journal, cmd_store, cmd_import, cmd_export, cmd_replay, cmd_verify,
-	cmd_doctor, cmd_compare, cmd_calibrate;
+	cmd_doctor, cmd_compare, cmd_calibrate, cmd_bisect;
 
 /* cmd_fail() - print the reason on stderr; returns EXIT_USAGE */
 int cmd_fail(const struct error *err);

@@ -9,8 +9,8 @@
 
 static const struct cmd *const cmds[] = {
 	&cmd_run, &cmd_build, &cmd_report, &cmd_compare, &cmd_calibrate,
-	&cmd_kernel, &cmd_profile, &cmd_journal, &cmd_store, &cmd_import,
-	&cmd_export, &cmd_replay, &cmd_verify, &cmd_doctor, NULL,
+	&cmd_bisect, &cmd_kernel, &cmd_profile, &cmd_journal, &cmd_store,
+	&cmd_import, &cmd_export, &cmd_replay, &cmd_verify, &cmd_doctor, NULL,
 };
 
 static const struct cmd *find_cmd(const char *name)

@@ -147,7 +147,7 @@ static int start_boot(struct runner *s, struct running *r,
 
 	*r = (struct running){
 		.boot = b,
-		.progress = &s->progress.boots[b->index - 1],
+		.progress = &s->progress.boots[b - s->e->boots.v],
 		.dir = xasprintf("%s/%u", s->dir, b->index),
 		.journal = xasprintf("%s/%u/journal", s->dir, b->index),
 		.tail = { .fd = -1, .off = JOURNAL_LOG_OFF },

@@ -421,6 +421,21 @@ int store_find(struct store *s, const char *prefix,
 	return 0;
 }
 
+int store_has_run(struct store *s, const char *run_id, struct error *err)
+{
+	cleanup_stmt sqlite3_stmt *st = NULL;
+	static const char sql[] = "SELECT 1 FROM boot WHERE run_id = ? LIMIT 1";
+	int rc;
+
+	if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK ||
+	    sqlite3_bind_text(st, 1, run_id, -1, SQLITE_STATIC))
+		return store_db_error(s, "read", err);
+	rc = sqlite3_step(st);
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		return store_db_error(s, "read", err);
+	return rc == SQLITE_ROW;
+}
+
 int store_boots(struct store *s, const char *run_id, struct strings *paths,
 		struct error *err)
 {

@@ -38,6 +38,8 @@ int store_rebuild(struct store *s, struct error *err);
  * NULL; an ambiguous or unknown prefix is an error that says so */
 int store_find(struct store *s, const char *prefix, char run_id[UUID_TEXT],
 	       struct error *err);
+/* store_has_run() - 1 when there is a boot of that run, 0 when not, -1 on failure */
+int store_has_run(struct store *s, const char *run_id, struct error *err);
 /* store_boots() - add the paths of a run's journals to @paths, in the order of
  * kernel, boot number, id; -1 when the run is unknown. Owned by the caller. */
 int store_boots(struct store *s, const char *run_id, struct strings *paths,
