@@ -88,6 +88,8 @@ struct bisect_kbuild {
  * @good_name, @bad_name: as the user named the ends
  * @load, @metric: what is judged: a load of the plan, a name of bisect_metrics()
  * @threshold_pct: a smaller difference of the ends is none
+ * @resolution_pct: how far the user takes one boot's figure to be off, in exact mode;
+ *	0: that is told by the spread of the boots
  * @boots, @max_boots: of a commit at first, and at most
  * @cmdline: more kernel command line, or NULL
  * @store: index of the results store, absolute
@@ -106,7 +108,7 @@ struct bisect {
 	char *source;
 	char *good_name, *bad_name;
 	char *load, *metric;
-	double threshold_pct;
+	double threshold_pct, resolution_pct;
 	unsigned int boots, max_boots;
 	char *cmdline;
 	char *store;
@@ -169,7 +171,7 @@ struct bisect_ops {
 	int (*measure)(void *data, struct bisect *b, const size_t *steps, size_t n,
 		       unsigned int boots, struct error *err);
 	int (*figures)(void *data, const struct bisect *b, size_t step,
-		       struct nested *out, bool *exact, char **skip, struct error *err);
+		       struct nested *out, char **skip, struct error *err);
 	void (*say)(void *data, const char *line);
 	void *data;
 };

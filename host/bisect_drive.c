@@ -67,11 +67,11 @@ static int prepare(struct drive *d, size_t i, char **skip, struct error *err)
 }
 
 /* figures() - of a step; an end has no reason to be skipped */
-static int figures(struct drive *d, size_t i, struct nested *out, bool *exact,
-		   char **skip, struct error *err)
+static int figures(struct drive *d, size_t i, struct nested *out, char **skip,
+		   struct error *err)
 {
 	*out = (struct nested){ { 0 }, { 0 } };
-	return d->ops->figures(d->ops->data, d->b, i, out, exact, skip, err);
+	return d->ops->figures(d->ops->data, d->b, i, out, skip, err);
 }
 
 static int end_fails(const struct drive *d, size_t end, const char *why,
@@ -81,10 +81,9 @@ static int end_fails(const struct drive *d, size_t end, const char *why,
 			 end_name(end), step_at(d, end)->commit, why);
 }
 
-/* struct measured - the ends and the step; @exact: of the boots */
+/* struct measured - the figures of the ends and the step */
 struct measured {
 	struct nested good, bad, step;
-	bool exact;
 };
 
 static void measured_free(struct measured *m)
@@ -101,23 +100,23 @@ static int take(struct drive *d, size_t i, struct measured *m, char **skip,
 	struct nested *const ends[BISECT_ENDS] = { &m->good, &m->bad };
 
 	measured_free(m);
-	*m = (struct measured){ .exact = false };
+	*m = (struct measured){ .step = { .v = { 0 } } };
 	for (size_t e = 0; e < BISECT_ENDS; e++) {
 		cleanup_free char *why = NULL;
 
-		if (figures(d, e, ends[e], &m->exact, &why, err) < 0)
+		if (figures(d, e, ends[e], &why, err) < 0)
 			return -1;
 		if (why)
 			return end_fails(d, e, why, err);
 	}
-	return i < BISECT_ENDS ? 0 : figures(d, i, &m->step, &m->exact, skip, err);
+	return i < BISECT_ENDS ? 0 : figures(d, i, &m->step, skip, err);
 }
 
 /* measure() - until step @i and both ends have @boots boots, in turns */
 static int measure(struct drive *d, size_t i, unsigned int boots, char **skip,
 		   struct error *err)
 {
-	CLEANUP(measured_free) struct measured m = { .exact = false };
+	CLEANUP(measured_free) struct measured m = { .step = { .v = { 0 } } };
 	const size_t all[] = { GOOD_END, BAD_END, i };
 	size_t missing[3], n = 0;
 
@@ -152,9 +151,10 @@ static unsigned int more_boots(const struct drive *d, unsigned int boots)
 static void call_ends(struct drive *d, const struct measured *m)
 {
 	struct bisect_step *s = d->b->steps.v;
+	double off = d->b->resolution_pct;
 
-	s[GOOD_END].call = bisect_judge(&m->good, &m->bad, &m->good, m->exact);
-	s[BAD_END].call = bisect_judge(&m->good, &m->bad, &m->bad, m->exact);
+	s[GOOD_END].call = bisect_judge(&m->good, &m->bad, &m->good, off);
+	s[BAD_END].call = bisect_judge(&m->good, &m->bad, &m->bad, off);
 }
 
 /* Would more boots be in vain? */
@@ -165,8 +165,8 @@ static bool hopeless(const struct drive *d, const struct measured *m)
 
 	if (n >= d->b->max_boots)
 		return true;
-	/* More boots do not make exact mode see more. */
-	if (g->small && m->exact)
+	/* More boots do not make it any finer. */
+	if (g->small && d->b->resolution_pct > 0)
 		return true;
 	if (g->small && g->high < g->floor_pct && g->low > -g->floor_pct)
 		return true;
@@ -180,13 +180,13 @@ static int tell_ends(struct drive *d, struct error *err)
 	unsigned int boots = b->boots;
 
 	while (b->steps.v[GOOD_END].verdict != BISECT_GOOD) {
-		CLEANUP(measured_free) struct measured m = { .exact = false };
+		CLEANUP(measured_free) struct measured m = { .step = { .v = { 0 } } };
 		char *none = NULL;
 
 		if (measure(d, GOOD_END, boots, &none, err) < 0 ||
 		    take(d, GOOD_END, &m, &none, err) < 0)
 			return -1;
-		b->gap = bisect_gap(&m.good, &m.bad, m.exact, b->threshold_pct);
+		b->gap = bisect_gap(&m.good, &m.bad, b->resolution_pct, b->threshold_pct);
 		call_ends(d, &m);
 		if (b->gap.told) {
 			b->steps.v[GOOD_END].verdict = BISECT_GOOD;
@@ -222,7 +222,7 @@ static void skip_step(struct drive *d, size_t i, char *reason)
 /* judge_step() - by the boots that there are */
 static int judge_step(struct drive *d, size_t i, char **skip, struct error *err)
 {
-	CLEANUP(measured_free) struct measured m = { .exact = false };
+	CLEANUP(measured_free) struct measured m = { .step = { .v = { 0 } } };
 	struct bisect_step *s = step_at(d, i);
 
 	if (take(d, i, &m, skip, err) < 0)
@@ -230,7 +230,7 @@ static int judge_step(struct drive *d, size_t i, char **skip, struct error *err)
 	if (*skip)
 		return 0;
 	call_ends(d, &m);
-	s->call = bisect_judge(&m.good, &m.bad, &m.step, m.exact);
+	s->call = bisect_judge(&m.good, &m.bad, &m.step, d->b->resolution_pct);
 	s->verdict = s->call.verdict;
 	say(d, "%.12s: %s: %.3f (%.3f to %.3f), %zu boots; the boundary is at %.3f",
 	    s->commit, s->verdict == BISECT_OPEN ? "cannot be told yet" :

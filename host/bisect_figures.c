@@ -131,8 +131,8 @@ static int take_boot(const struct boot_record *b, const char *load,
 }
 
 int figures_take(const struct boot_records *boots, int order, const char *load,
-		 const struct bisect_metric *metric, struct nested *out, bool *exact,
-		 char **skip, struct error *err)
+		 const struct bisect_metric *metric, struct nested *out, char **skip,
+		 struct error *err)
 {
 	int64_t last = 0;
 
@@ -141,13 +141,8 @@ int figures_take(const struct boot_records *boots, int order, const char *load,
 			last = boots->v[i].number;
 	for (int64_t n = 1; n <= last && !*skip; n++) {
 		const struct boot_record *b = find_boot(boots, order, (unsigned int)n);
-		const char *accel;
 
-		if (!b)
-			continue;
-		accel = json_string_value(json_object_get(b->context, "accel"));
-		*exact = accel && !strcmp(accel, "exact");
-		if (take_boot(b, load, metric, out, skip, err) < 0)
+		if (b && take_boot(b, load, metric, out, skip, err) < 0)
 			return -1;
 	}
 	return 0;

@@ -31,14 +31,13 @@ bool figures_has_boot(const struct boot_records *boots, int order, unsigned int 
  * @order: the kernel
  * @load, @metric: of what
  * @out: gets them, boot by boot; nested_free() ends it
- * @exact: set when they were measured in exact mode
  * @skip: gets the reason when a boot or run has no figure; owned by the caller
  * @err: reason of a failure: a figure of 0, of which there are no ratios
  *
  * Return: 0, or -1.
  */
 int figures_take(const struct boot_records *boots, int order, const char *load,
-		 const struct bisect_metric *metric, struct nested *out, bool *exact,
-		 char **skip, struct error *err);
+		 const struct bisect_metric *metric, struct nested *out, char **skip,
+		 struct error *err);
 
 #endif

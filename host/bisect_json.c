@@ -107,6 +107,7 @@ static json_t *state_json(const struct bisect *b)
 	put_text(o, "load", b->load);
 	put_text(o, "metric", b->metric);
 	json_put_real(o, "threshold_pct", b->threshold_pct);
+	json_put_real(o, "resolution_pct", b->resolution_pct);
 	json_put(o, "boots", json_integer(b->boots));
 	json_put(o, "max_boots", json_integer(b->max_boots));
 	put_text(o, "cmdline", b->cmdline);
@@ -395,6 +396,7 @@ static int get_head(const struct in *in, struct bisect *b)
 	    get_text(in, "load", &b->load, true) < 0 ||
 	    get_text(in, "metric", &b->metric, true) < 0 ||
 	    get_real(in, "threshold_pct", &b->threshold_pct) < 0 ||
+	    get_real(in, "resolution_pct", &b->resolution_pct) < 0 ||
 	    get_number(in, "boots", 1, 1000, &boots) < 0 ||
 	    get_number(in, "max_boots", 1, 1000, &max_boots) < 0 ||
 	    get_text(in, "cmdline", &b->cmdline, false) < 0 ||

@@ -7,7 +7,6 @@
 
 #include "results/base/cleanup.h"
 #include "results/stats.h"
-#include "results/table.h"
 
 /* struct side - @n boots' mean logarithms; @variance: of their mean */
 struct side {
@@ -40,10 +39,10 @@ static struct side side_of(const struct nested *f)
 /* Of x - (g + b) / 2 */
 static const double weight[] = { 1, 0.5, 0.5 };
 
-/* What exact mode cannot see, in x and in both ends, where it hurts most */
-static double exact_half(void)
+/* Half of the interval when x and both ends are off, where it hurts most */
+static double resolution_half(double resolution_pct)
 {
-	return (weight[0] + weight[1] + weight[2]) * log1p(EXACT_RESOLUTION);
+	return (weight[0] + weight[1] + weight[2]) * log1p(resolution_pct / 100);
 }
 
 /* Half of the interval by the spread of the boots; NAN: one boot has none */
@@ -68,12 +67,13 @@ static double spread_half(const struct side *x, const struct side *g,
 }
 
 struct bisect_call bisect_judge(const struct nested *good, const struct nested *bad,
-				const struct nested *commit, bool exact)
+				const struct nested *commit, double resolution_pct)
 {
 	struct side g = side_of(good), b = side_of(bad), x = side_of(commit);
 	double mid = (g.mean + b.mean) / 2, spread = spread_half(&x, &g, &b);
 	/* fmax() takes the other one for a NAN. */
-	double half = exact && x.n ? fmax(spread, exact_half()) : spread;
+	double half = resolution_pct > 0 && x.n ?
+		      fmax(spread, resolution_half(resolution_pct)) : spread;
 	struct bisect_call call = {
 		.boots = x.n,
 		.mean = exp(x.mean),
@@ -89,11 +89,11 @@ struct bisect_call bisect_judge(const struct nested *good, const struct nested *
 }
 
 struct bisect_gap bisect_gap(const struct nested *good, const struct nested *bad,
-			     bool exact, double threshold_pct)
+			     double resolution_pct, double threshold_pct)
 {
 	struct ratio r = ratio_infer(good, bad);
 	double away = ratio_pct(fmax(r.ratio, 1 / r.ratio));
-	double seen = exact ? ratio_pct(exp(2 * exact_half())) : 0;
+	double seen = ratio_pct(exp(2 * resolution_half(resolution_pct)));
 	struct bisect_gap gap = {
 		.pct = ratio_pct(r.ratio),
 		.low = ratio_pct(r.ci.low),
@@ -103,9 +103,11 @@ struct bisect_gap bisect_gap(const struct nested *good, const struct nested *bad
 	};
 
 	gap.small = !(away > gap.floor_pct);
-	if (exact)
-		gap.told = bisect_judge(good, bad, good, exact).verdict == BISECT_GOOD &&
-			   bisect_judge(good, bad, bad, exact).verdict == BISECT_BAD;
+	if (resolution_pct > 0)
+		gap.told = bisect_judge(good, bad, good, resolution_pct).verdict ==
+			   BISECT_GOOD &&
+			   bisect_judge(good, bad, bad, resolution_pct).verdict ==
+			   BISECT_BAD;
 	else
 		gap.told = r.p <= INFER_LEVEL;
 	gap.told = gap.told && !gap.small;

@@ -16,10 +16,11 @@
  * it (there are as many as its boots were doubled); one that is like an end is taken for
  * the other far less often, in 0.1 % (tests/unit_bisect_judge.c).
  *
- * In exact mode there is no chance in the figure of one boot, but it moves by up to
- * EXACT_RESOLUTION when a byte of the image does, which boots of one image cannot show.
- * So there the interval is never narrower than all three figures being off by that much,
- * 1 % together, and one boot of each is enough: the ends must be 2 % apart.
+ * Exact mode is no other: a figure is exact there, yet another seed, or another byte of
+ * the kernel, gives another one, and boots of other seeds tell how far. Who knows that
+ * already for a load may say it, as the resolution, and have it told by one boot each:
+ * then no interval is narrower than all three figures being off by that much, and the
+ * ends must be four times as far apart.
  */
 #ifndef KONTEST_BISECT_JUDGE_H
 #define KONTEST_BISECT_JUDGE_H
@@ -51,10 +52,10 @@ struct bisect_call {
  * bisect_judge() - of a commit
  * @good, @bad: figures of the ends, all above 0
  * @commit: its own
- * @exact: measured in exact mode
+ * @resolution_pct: how far the figure of one boot may be off, in %; 0: not known
  */
 struct bisect_call bisect_judge(const struct nested *good, const struct nested *bad,
-				const struct nested *commit, bool exact);
+				const struct nested *commit, double resolution_pct);
 
 /**
  * struct bisect_gap - how far the ends are apart
@@ -62,8 +63,8 @@ struct bisect_call bisect_judge(const struct nested *good, const struct nested *
  * @small: by less than @floor_pct
  * @pct: BAD's mean to GOOD's, in %
  * @low, @high: 95 % interval of it, in %; NAN: unknown
- * @floor_pct: a smaller difference counts for none: the threshold, in exact mode at
- *	least 2 %
+ * @floor_pct: a smaller difference counts for none: the threshold, or what the
+ *	resolution leaves
  * @need: boots of each that would tell it; 0: not known
  */
 struct bisect_gap {
@@ -75,13 +76,13 @@ struct bisect_gap {
 /**
  * bisect_gap() - can the ends be told apart?
  * @good, @bad: their figures, all above 0
- * @exact: measured in exact mode
+ * @resolution_pct: as above
  * @threshold_pct: a smaller difference of the means is none
  *
- * By ratio_infer() at INFER_LEVEL; in exact mode when bisect_judge() puts each end on
- * its own side.
+ * By ratio_infer() at INFER_LEVEL; with a resolution when bisect_judge() puts each end
+ * on its own side.
  */
 struct bisect_gap bisect_gap(const struct nested *good, const struct nested *bad,
-			     bool exact, double threshold_pct);
+			     double resolution_pct, double threshold_pct);
 
 #endif

@@ -390,7 +390,7 @@ static int real_measure(void *data, struct bisect *b, const size_t *steps, size_
 }
 
 static int real_figures(void *data, const struct bisect *b, size_t step,
-			struct nested *out, bool *exact, char **skip, struct error *err)
+			struct nested *out, char **skip, struct error *err)
 {
 	const struct bisect_host *h = data;
 	CLEANUP(boot_records_clear) struct boot_records boots = { 0 };
@@ -400,7 +400,7 @@ static int real_figures(void *data, const struct bisect *b, size_t step,
 	if (figures_load(h->store, b->id, &boots, err) < 0)
 		return -1;
 	return figures_take(&boots, b->steps.v[step].order, b->load,
-			    bisect_metric(b->metric), out, exact, skip, err);
+			    bisect_metric(b->metric), out, skip, err);
 }
 
 static void real_say(void *data, const char *line)

@@ -105,7 +105,7 @@ static void put_same(const struct bisect *b, struct buf *out)
 	if (g->small)
 		buf_printf(out, "That is no more than %.3g %%, %s.\n", g->floor_pct,
 			   g->floor_pct > b->threshold_pct ?
-			   "which is what exact mode can tell: a figure moves by up to 0.5 % when a byte of the image does" :
+			   "four times what one boot may be off (--resolution)" :
 			   "the threshold (--threshold)");
 	if (!g->small && g->need > have)
 		buf_printf(out, "To tell it needs about %zu more boots of each: kontest bisect --resume %.8s --max-boots %zu\n",

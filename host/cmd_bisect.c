@@ -25,7 +25,7 @@
 enum {
 	OPT_SOURCE = 256, OPT_LOAD, OPT_METRIC, OPT_THRESHOLD, OPT_BOOTS, OPT_MAX_BOOTS,
 	OPT_CONFIG, OPT_FRAGMENT, OPT_SET, OPT_JOBS, OPT_PLAN, OPT_PLAN_KEY, OPT_CMDLINE,
-	OPT_CONNECT, OPT_STORE, OPT_LOCKED, OPT_PARALLEL, OPT_RESUME, OPT_SHOW, OPT_LIST,
+	OPT_CONNECT, OPT_STORE, OPT_LOCKED, OPT_PARALLEL, OPT_RESOLUTION, OPT_RESUME, OPT_SHOW, OPT_LIST,
 	OPT_HELP,
 };
 
@@ -34,6 +34,7 @@ static const struct option options[] = {
 	{ "load", required_argument, NULL, OPT_LOAD },
 	{ "metric", required_argument, NULL, OPT_METRIC },
 	{ "threshold", required_argument, NULL, OPT_THRESHOLD },
+	{ "resolution", required_argument, NULL, OPT_RESOLUTION },
 	{ "boots", required_argument, NULL, OPT_BOOTS },
 	{ "max-boots", required_argument, NULL, OPT_MAX_BOOTS },
 	{ "config", required_argument, NULL, OPT_CONFIG },
@@ -65,7 +66,7 @@ static const struct option options[] = {
  * @config, @fragment: as given, or NULL
  * @mode: OPT_RESUME, OPT_SHOW, OPT_LIST, or 0: a new one
  * @only_new: an option that only a new one takes, or NULL
- * @threshold_pct: NAN: not given; @boots, @max_boots: 0: not given
+ * @threshold_pct: NAN: not given; @resolution_pct, @boots, @max_boots: 0: not given
  * @names: GOOD and BAD, or an id
  */
 struct bisect_args {
@@ -74,7 +75,7 @@ struct bisect_args {
 	const char *source, *load, *metric, *config, *fragment, *cmdline, *uri, *store;
 	int mode;
 	const char *only_new;
-	double threshold_pct;
+	double threshold_pct, resolution_pct;
 	unsigned int jobs, boots, max_boots, parallel;
 	bool locked;
 	char **names;
@@ -93,13 +94,13 @@ static int take_number(const char *name, unsigned int max, unsigned int *out,
 	return 0;
 }
 
-static int take_threshold(double *out, struct error *err)
+static int take_pct(const char *name, double min, double *out, struct error *err)
 {
 	char *end;
 
 	*out = strtod(optarg, &end);
-	if (end == optarg || *end || !(*out >= 0 && *out <= 1000))
-		return error_set(err, 0, "--threshold %s: give a difference in %%, such as 2",
+	if (end == optarg || *end || !(*out >= min && *out <= 1000))
+		return error_set(err, 0, "--%s %s: give a difference in %%, such as 2", name,
 				 optarg);
 	return 0;
 }
@@ -109,7 +110,7 @@ static int common_option(struct bisect_args *a, int opt, struct error *err)
 {
 	switch (opt) {
 	case OPT_THRESHOLD:
-		return take_threshold(&a->threshold_pct, err);
+		return take_pct("threshold", 0, &a->threshold_pct, err);
 	case OPT_MAX_BOOTS:
 		return take_number("max-boots", 1000, &a->max_boots, err);
 	case OPT_PARALLEL:
@@ -147,6 +148,8 @@ static int new_option(struct bisect_args *a, int opt, const char *name, struct e
 	switch (opt) {
 	case OPT_BOOTS:
 		return take_number(name, 1000, &a->boots, err);
+	case OPT_RESOLUTION:
+		return take_pct(name, 0.001, &a->resolution_pct, err);
 	case OPT_JOBS:
 		return take_number(name, 4096, &a->jobs, err);
 	case OPT_SET:
@@ -299,7 +302,11 @@ static int settings(const struct bisect_args *a, bool exact, struct bisect *b,
 				 names.data);
 	}
 	b->threshold_pct = isnan(a->threshold_pct) ? THRESHOLD_PCT : a->threshold_pct;
-	b->boots = a->boots ? a->boots : exact ? 1 : (unsigned int)rank_min_boots(INFER_LEVEL);
+	b->resolution_pct = a->resolution_pct;
+	if (b->resolution_pct > 0 && !exact)
+		return error_set(err, 0, "--resolution is for exact mode: elsewhere every boot is another, and its noise must be measured");
+	b->boots = a->boots ? a->boots : b->resolution_pct > 0 ? 1
+		 : (unsigned int)rank_min_boots(INFER_LEVEL);
 	b->max_boots = a->max_boots ? a->max_boots : MAX_BOOTS;
 	if (b->max_boots < b->boots)
 		b->max_boots = b->boots;
@@ -475,7 +482,9 @@ const struct cmd cmd_bisect = {
 "  --load LOAD          what runs while the job is measured: no_load, io_load ...\n"
 "  --metric METRIC      time (default), job-cpu, load-cpu or loads (a second)\n"
 "  --threshold PCT      a smaller difference of GOOD and BAD is none (default 1)\n"
-"  --boots N            boots of a commit at first (default 4; exact mode: 1)\n"
+"  --resolution PCT     exact mode: take one boot's figure to be off by no more than\n"
+"                       that, and judge by one boot of each commit\n"
+"  --boots N            boots of a commit at first (default 4; with --resolution 1)\n"
 "  --max-boots N        as long as it cannot be told, twice as many, up to N\n"
 "                       (default 16)\n"
 "  --config, --fragment, --set, --jobs\n"

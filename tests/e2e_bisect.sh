@@ -94,7 +94,7 @@ job = command
 tree = $tmp/job
 command = for i in 1 2 3; do gcc -O2 -c a.c -o a\$i.o; done
 EOF2
-"$KONTEST" bisect v1 v2 --source "$src" --load no_load --config defconfig --plan "$tmp/plan.ini" \
+"$KONTEST" bisect v1 v2 --source "$src" --load no_load --config defconfig --plan "$tmp/plan.ini" --resolution 2 \
 	--parallel 1 >"$tmp/out1" 2>"$tmp/err1" </dev/null &
 pid=$!
 kill_it() { kill -9 $pid 2>/dev/null || :; }

@@ -26,7 +26,6 @@
  * @value: of each commit, by the number in its subject, from 1
  * @no_build, @no_boot: of a commit
  * @spread: a boot's figure is value * (1 + spread * chance[boot])
- * @exact: as in exact mode
  * @boots: that the store has, by step
  * @done: boots in all; @last: of them, then kontest is killed; 0: never
  * @built: kernels
@@ -35,7 +34,6 @@ struct lab {
 	double value[COMMITS + 1];
 	bool no_build[COMMITS + 1], no_boot[COMMITS + 1];
 	double spread;
-	bool exact;
 	unsigned int boots[STEPS_MAX];
 	unsigned int done, last, built;
 };
@@ -139,13 +137,12 @@ static int fake_measure(void *data, struct bisect *b, const size_t *steps, size_
 }
 
 static int fake_figures(void *data, const struct bisect *b, size_t step,
-			struct nested *out, bool *exact, char **skip, struct error *err)
+			struct nested *out, char **skip, struct error *err)
 {
 	const struct lab *l = data;
 	int number = number_of(b, step);
 
 	(void)err;
-	*exact = l->exact;
 	if (l->no_boot[number] && l->boots[step]) {
 		*skip = xstrdup("boot 1: panic");
 		return 0;
@@ -166,7 +163,7 @@ static struct bisect_ops fake_ops(struct lab *l)
 /* lab() - @from on, commits are worth @after, before that @before */
 static struct lab lab(int from, double before, double after)
 {
-	struct lab l = { .exact = true };
+	struct lab l = { .spread = 0 };
 
 	for (int i = 1; i <= COMMITS; i++)
 		l.value[i] = i < from ? before : after;
@@ -184,7 +181,7 @@ static void new_bisect(struct bisect *b, int good, int bad, unsigned int boots,
 		.source = xstrdup(source), .good_name = xasprintf("c%d", good),
 		.bad_name = xasprintf("c%d", bad), .load = xstrdup("no_load"),
 		.metric = xstrdup("time"), .threshold_pct = 1, .boots = boots,
-		.max_boots = max_boots, .store = xstrdup("/nowhere/results.db"),
+		.max_boots = max_boots, .resolution_pct = boots == 1 ? 0.5 : 0, .store = xstrdup("/nowhere/results.db"),
 		.kbuild = { .config = xstrdup("tinyconfig") },
 	};
 	for (size_t i = 0; i < BISECT_ENDS; i++) {
@@ -294,7 +291,6 @@ static void an_interruption_costs_nothing_that_was_measured(void **state)
 	struct lab once = lab(8, 10, 10.6);
 
 	(void)state;
-	once.exact = false;
 	once.spread = 0.01;
 	once.no_build[6] = true;
 	run(&once, 1, COMMITS, 4, 16, 0, &whole);
@@ -356,7 +352,6 @@ static void what_cannot_be_told_gets_more_boots_then_is_skipped(void **state)
 	struct lab l = lab(6, 10, 12);
 
 	(void)state;
-	l.exact = false;
 	l.spread = 0.01;
 	l.value[6] = sqrt(10 * 12);
 	run(&l, 1, COMMITS, 4, 16, 0, &b);
@@ -375,7 +370,6 @@ static void more_boots_tell_smaller_differences(void **state)
 	struct lab l = lab(4, 10, 10.4);
 
 	(void)state;
-	l.exact = false;
 	l.spread = 0.015;
 	run(&l, 1, COMMITS, 4, 64, 0, &b);
 	assert_found(&b, 4);
@@ -394,7 +388,6 @@ static void ends_that_are_the_same_are_refused(void **state)
 	assert_int_equal(exact.steps.n, 2);
 
 	l = lab(6, 10, 10.2);
-	l.exact = false;
 	l.spread = 0.05;
 	run(&l, 1, COMMITS, 4, 16, 0, &noisy);
 	assert_int_equal(noisy.status, BISECT_SAME);

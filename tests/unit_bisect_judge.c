@@ -28,9 +28,9 @@ static struct nested of(const double *v, size_t n)
 		   sizeof((const double[]){ __VA_ARGS__ }) / sizeof(double))
 
 static struct bisect_call judge(struct nested good, struct nested bad, struct nested x,
-				bool exact)
+				double resolution_pct)
 {
-	struct bisect_call c = bisect_judge(&good, &bad, &x, exact);
+	struct bisect_call c = bisect_judge(&good, &bad, &x, resolution_pct);
 
 	nested_free(&good);
 	nested_free(&bad);
@@ -38,10 +38,10 @@ static struct bisect_call judge(struct nested good, struct nested bad, struct ne
 	return c;
 }
 
-static struct bisect_gap gap_of(struct nested good, struct nested bad, bool exact,
+static struct bisect_gap gap_of(struct nested good, struct nested bad, double resolution_pct,
 				double threshold_pct)
 {
-	struct bisect_gap g = bisect_gap(&good, &bad, exact, threshold_pct);
+	struct bisect_gap g = bisect_gap(&good, &bad, resolution_pct, threshold_pct);
 
 	nested_free(&good);
 	nested_free(&bad);
@@ -58,7 +58,7 @@ static void near(double a, double b)
 static void the_interval_is_satterthwaites(void **state)
 {
 	struct bisect_call c = judge(OF(10.0, 10.4, 9.8, 10.1), OF(12.0, 12.6, 12.2, 11.9),
-				     OF(10.2, 10.5, 9.9, 10.6), false);
+				     OF(10.2, 10.5, 9.9, 10.6), 0);
 
 	(void)state;
 	near(c.mean, 10.2963343);
@@ -74,16 +74,16 @@ static void a_side_is_a_side_whichever_is_slower(void **state)
 	struct bisect_call c;
 
 	(void)state;
-	c = judge(OF(12.0, 12.1), OF(10.0, 10.1), OF(10.05, 10.0), false);
+	c = judge(OF(12.0, 12.1), OF(10.0, 10.1), OF(10.05, 10.0), 0);
 	assert_int_equal(c.verdict, BISECT_BAD);
-	c = judge(OF(12.0, 12.1), OF(10.0, 10.1), OF(13.0, 13.1), false);
+	c = judge(OF(12.0, 12.1), OF(10.0, 10.1), OF(13.0, 13.1), 0);
 	assert_int_equal(c.verdict, BISECT_GOOD);
 }
 
 static void what_the_interval_does_not_clear_stays_open(void **state)
 {
 	struct bisect_call c = judge(OF(10.0, 10.4, 9.8, 10.1), OF(12.0, 12.6, 12.2, 11.9),
-				     OF(10.0, 11.4, 10.2, 12.0), false);
+				     OF(10.0, 11.4, 10.2, 12.0), 0);
 
 	(void)state;
 	assert_int_equal(c.verdict, BISECT_OPEN);
@@ -93,22 +93,22 @@ static void what_the_interval_does_not_clear_stays_open(void **state)
 /* The ends' own noise widens the interval: a commit whose boots agree is not enough. */
 static void uncertain_ends_leave_it_open(void **state)
 {
-	struct bisect_call c = judge(OF(9.0, 11.0), OF(11.0, 13.0), OF(10.50, 10.51), false);
+	struct bisect_call c = judge(OF(9.0, 11.0), OF(11.0, 13.0), OF(10.50, 10.51), 0);
 
 	(void)state;
 	assert_int_equal(c.verdict, BISECT_OPEN);
 }
 
-static void one_boot_tells_in_exact_mode_alone(void **state)
+static void one_boot_tells_with_a_resolution_alone(void **state)
 {
-	struct bisect_call c = judge(OF(10.0), OF(12.0), OF(10.0), false);
+	struct bisect_call c = judge(OF(10.0), OF(12.0), OF(10.0), 0);
 
 	(void)state;
 	assert_int_equal(c.verdict, BISECT_OPEN);
 	assert_true(isnan(c.low) && isnan(c.high));
-	c = judge(OF(10.0), OF(12.0), OF(10.0), true);
+	c = judge(OF(10.0), OF(12.0), OF(10.0), 0.5);
 	assert_int_equal(c.verdict, BISECT_GOOD);
-	c = judge(OF(10.0), OF(12.0), OF(12.0), true);
+	c = judge(OF(10.0), OF(12.0), OF(12.0), 0.5);
 	assert_int_equal(c.verdict, BISECT_BAD);
 	/* No figure at all */
 	c = judge(OF(10.0), OF(12.0), (struct nested){ 0 }, true);
@@ -117,47 +117,47 @@ static void one_boot_tells_in_exact_mode_alone(void **state)
 }
 
 /* Each of the three figures may be 0.5 % off: 1 % from the boundary is needed. */
-static void exact_mode_has_a_resolution(void **state)
+static void a_resolution_is_a_floor(void **state)
 {
 	double mid = sqrt(10.0 * 12.0);
 
 	(void)state;
-	assert_int_equal(judge(OF(10.0), OF(12.0), OF(mid * 1.009), true).verdict, BISECT_OPEN);
-	assert_int_equal(judge(OF(10.0), OF(12.0), OF(mid * 1.011), true).verdict, BISECT_BAD);
-	assert_int_equal(judge(OF(10.0), OF(12.0), OF(mid / 1.011), true).verdict, BISECT_GOOD);
+	assert_int_equal(judge(OF(10.0), OF(12.0), OF(mid * 1.009), 0.5).verdict, BISECT_OPEN);
+	assert_int_equal(judge(OF(10.0), OF(12.0), OF(mid * 1.011), 0.5).verdict, BISECT_BAD);
+	assert_int_equal(judge(OF(10.0), OF(12.0), OF(mid / 1.011), 0.5).verdict, BISECT_GOOD);
 	/* Which boots of one image do not make any finer */
 	assert_int_equal(judge(OF(10.0, 10.0), OF(12.0, 12.0), OF(mid * 1.009, mid * 1.009),
-			       true).verdict, BISECT_OPEN);
+			       0.5).verdict, BISECT_OPEN);
 	/* And their spread counts on top */
 	assert_int_equal(judge(OF(9.0, 11.0), OF(11.0, 13.0), OF(mid * 1.02, mid * 1.03),
-			       true).verdict, BISECT_OPEN);
+			       0.5).verdict, BISECT_OPEN);
 }
 
 static void ends_that_are_too_close_are_refused(void **state)
 {
-	struct bisect_gap g = gap_of(OF(10.0), OF(10.1), true, 1);
+	struct bisect_gap g = gap_of(OF(10.0), OF(10.1), 0.5, 1);
 
 	(void)state;
 	assert_true(g.small && !g.told);
 	assert_true(g.floor_pct > 2.0 && g.floor_pct < 2.05);
 	near(g.pct, 1.0);
-	g = gap_of(OF(10.0), OF(10.25), true, 1);
+	g = gap_of(OF(10.0), OF(10.25), 0.5, 1);
 	assert_true(g.told && !g.small);
-	g = gap_of(OF(10.25), OF(10.0), true, 1);
+	g = gap_of(OF(10.25), OF(10.0), 0.5, 1);
 	assert_true(g.told);
-	g = gap_of(OF(10.0), OF(10.25), true, 5);
+	g = gap_of(OF(10.0), OF(10.25), 0.5, 5);
 	assert_true(g.small && !g.told);
 	/* Surely different, and too little to count */
-	g = gap_of(OF(10.0, 10.01, 9.99, 10.0), OF(10.05, 10.06, 10.04, 10.05), false, 1);
+	g = gap_of(OF(10.0, 10.01, 9.99, 10.0), OF(10.05, 10.06, 10.04, 10.05), 0, 1);
 	assert_true(g.small && !g.told);
-	g = gap_of(OF(10.0, 10.01, 9.99, 10.0), OF(10.05, 10.06, 10.04, 10.05), false, 0.1);
+	g = gap_of(OF(10.0, 10.01, 9.99, 10.0), OF(10.05, 10.06, 10.04, 10.05), 0, 0.1);
 	assert_true(g.told);
 }
 
 static void noisy_ends_say_how_many_boots_they_need(void **state)
 {
 	struct bisect_gap g = gap_of(OF(10.0, 11.0, 9.0, 10.5), OF(10.8, 9.5, 11.5, 10.6),
-				     false, 1);
+				     0, 1);
 
 	(void)state;
 	assert_false(g.told);
@@ -165,7 +165,7 @@ static void noisy_ends_say_how_many_boots_they_need(void **state)
 	assert_true(g.low < 0 && g.high > 0);
 	assert_true(g.need > 4 && g.need < BOOTS_MAX);
 	/* As many boots can never tell */
-	g = gap_of(OF(10.0, 10.1), OF(12.0, 12.1), false, 1);
+	g = gap_of(OF(10.0, 10.1), OF(12.0, 12.1), 0, 1);
 	assert_false(g.told);
 	assert_true(g.need >= rank_min_boots(INFER_LEVEL));
 }
@@ -186,7 +186,7 @@ static void rates(double at, size_t n, double *good, double *bad)
 		for (size_t k = 0; k < 3; k++)
 			for (size_t b = 0; b < n; b++)
 				nested_add(&f[k], exp(mean[k] + gsl_ran_gaussian(rng, sd)), true);
-		verdicts[judge(f[0], f[1], f[2], false).verdict]++;
+		verdicts[judge(f[0], f[1], f[2], 0).verdict]++;
 	}
 	gsl_rng_free(rng);
 	*good = verdicts[BISECT_GOOD] / (double)trials;
@@ -217,8 +217,8 @@ int main(void)
 		cmocka_unit_test(a_side_is_a_side_whichever_is_slower),
 		cmocka_unit_test(what_the_interval_does_not_clear_stays_open),
 		cmocka_unit_test(uncertain_ends_leave_it_open),
-		cmocka_unit_test(one_boot_tells_in_exact_mode_alone),
-		cmocka_unit_test(exact_mode_has_a_resolution),
+		cmocka_unit_test(one_boot_tells_with_a_resolution_alone),
+		cmocka_unit_test(a_resolution_is_a_floor),
 		cmocka_unit_test(ends_that_are_too_close_are_refused),
 		cmocka_unit_test(noisy_ends_say_how_many_boots_they_need),
 		cmocka_unit_test(verdicts_are_as_wrong_as_promised),
