@@ -149,9 +149,20 @@ static int load_candidate(const struct boot_record *b, struct candidate *c,
 	return 0;
 }
 
+/* The boot that knows most kernels: a bisect's first boots know no more than its ends. */
+static const struct boot_record *knows_most(const struct rerun *r)
+{
+	const struct boot_record *most = &r->boots.v[0];
+
+	for (size_t i = 1; i < r->boots.n; i++)
+		if (r->boots.v[i].kernels.n > most->kernels.n)
+			most = &r->boots.v[i];
+	return most;
+}
+
 static int load_candidates(struct rerun *r, struct error *err)
 {
-	const struct boot_record *b = &r->boots.v[0];
+	const struct boot_record *b = knows_most(r);
 	size_t n = b->kernels.n;
 
 	for (size_t i = 0; i < r->boots.n; i++)

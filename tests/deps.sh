@@ -8,7 +8,7 @@ build="gcc libc6-dev make pkg-config libvirt-dev libarchive-dev libext2fs-dev
 	libssl-dev liblzma-dev libzstd-dev libsodium-dev libxml2-dev"
 run="qemu-system-x86 qemu-utils libvirt0 libvirt-daemon-driver-qemu apt
 	grub-common grub-pc-bin systemd-boot-efi binutils dosfstools mtools
-	gnuplot-nox"
+	gnuplot-nox git"
 test="libcmocka-dev e2fsprogs fdisk cppcheck ovmf python3 libasan8 libubsan1
 	man-db minisign xz-utils bc bison flex util-linux procps faketime libguestfs0
 	supermin kmod libxml2-utils poppler-utils chromium-headless-shell
