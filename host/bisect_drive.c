@@ -2,9 +2,8 @@
 /*
  * bisect_drive.c - which commit is tried next, how often, and when it is judged
  */
-#include <string.h>
-
 #include <math.h>
+#include <string.h>
 
 #include "host/bisect.h"
 #include "results/base/cleanup.h"
@@ -232,10 +231,10 @@ static int judge_step(struct drive *d, size_t i, char **skip, struct error *err)
 	call_ends(d, &m);
 	s->call = bisect_judge(&m.good, &m.bad, &m.step, d->b->resolution_pct);
 	s->verdict = s->call.verdict;
-	say(d, "%.12s: %s: %.3f (%.3f to %.3f), %zu boots; the boundary is at %.3f",
+	say(d, "%.12s: %s: %.3f (%.3f to %.3f), %zu boot%s; the boundary is at %.3f",
 	    s->commit, s->verdict == BISECT_OPEN ? "cannot be told yet" :
 	    bisect_verdict_name(s->verdict), s->call.mean, s->call.low, s->call.high,
-	    s->call.boots, s->call.boundary);
+	    s->call.boots, s->call.boots == 1 ? "" : "s", s->call.boundary);
 	return 0;
 }
 

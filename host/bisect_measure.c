@@ -281,8 +281,9 @@ static void place_boots(struct experiment *e, const struct bisect *b,
 		while (next[k] <= boots && figures_has_boot(had, order, next[k]));
 		if (next[k] > boots)
 			continue;
+		index++;
 		planned_boots_add(&e->boots, (struct planned_boot){
-			.kernel = (size_t)order, .number = next[k], .index = ++index });
+			.kernel = (size_t)order, .number = next[k], .index = index });
 	}
 	planned_boots_free(&drawn);
 }
