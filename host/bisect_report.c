@@ -56,8 +56,12 @@ static void put_evidence(const struct bisect *b, struct buf *out)
 	const struct bisect_metric *m = bisect_metric(b->metric);
 	struct grid g = { .titles = titles, .text = 2 };
 
-	buf_printf(out, "%s under %s, %s; Low and High: 95 %% interval, with that of the boundary in it\n",
-		   m->what, b->load, m->unit);
+	buf_printf(out, "%s under %s, %s; Low and High: ", m->what, b->load, m->unit);
+	if (b->resolution_pct > 0)
+		buf_printf(out, "at least what figures that are %g %% off come to (--resolution)\n",
+			   b->resolution_pct);
+	else
+		buf_adds(out, "95 % interval, with that of the boundary in it\n");
 	for (size_t i = 0; i < b->steps.n; i++)
 		add_row(b, i, &g);
 	grid_put(&g, out);
