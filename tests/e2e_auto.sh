@@ -51,7 +51,6 @@ for n in range(0, 10, 2):	# a round: each label once
 # The same bytes, and no boot twice
 assert len({b["image"]["system"] for b in boots}) == 1
 assert sorted(b["seed"] for b in boots) == list(range(1, 11))
-assert all(b["host"]["context"]["calibration"] is True for b in boots)
 walls = [b["runs"][0]["wall_ns"] for b in boots]
 assert len(set(walls)) > 1, walls
 print("windows, ns:", walls)
