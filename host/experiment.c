@@ -178,11 +178,12 @@ static int build_candidates(struct experiment *e, const char *guest,
 /* One for all kernels: see bus.h. */
 static int choose_bus(struct experiment *e, struct error *err)
 {
-	cleanup_free const struct kernel **k = xcalloc(e->n_candidates, sizeof(*k));
+	cleanup_free const struct kernel **k = NULL;
 	cleanup_free char *note = NULL;
 
 	if (e->accel == ACCEL_EXACT)
 		return 0;
+	k = xcalloc(e->n_candidates, sizeof(*k));
 	for (size_t i = 0; i < e->n_candidates; i++)
 		k[i] = &e->candidates[i].kernel;
 	if (bus_choose(k, e->n_candidates, &e->profile, &e->bus, &note, err) < 0)

@@ -92,10 +92,11 @@ static int check_file(struct bundle *b, const struct bundle_file *f, char *chunk
 
 static int check_files(struct bundle *b, struct error *err)
 {
-	cleanup_free char *chunk = xmalloc(BUNDLE_PIECE_BYTES);
+	cleanup_free char *chunk = NULL;
 
 	if (check_work(b, err) < 0)
 		return -1;
+	chunk = xmalloc(BUNDLE_PIECE_BYTES);
 	for (size_t i = 0; i < b->m.files.n; i++)
 		if (check_file(b, &b->m.files.v[i], chunk, err) < 0)
 			return -1;

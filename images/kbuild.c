@@ -180,10 +180,11 @@ static int keep(const char *from, const char *to, const char *name, bool needed,
 {
 	cleanup_free char *in = xasprintf("%s/%s", from, name);
 	cleanup_free char *out = xasprintf("%s/%s", to, name);
-	cleanup_free char *dir = xstrdup(out);
+	cleanup_free char *dir = NULL;
 
 	if (!needed && !path_exists(in))
 		return 0;
+	dir = xstrdup(out);
 	*strrchr(dir, '/') = '\0';
 	return make_dirs(dir, err) < 0 ? -1 : file_put_copy(in, out, err);
 }
