@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# slow
 # boots = auto and kontest calibrate in exact mode: rounds of a kernel against itself
 # until the interval is narrow, one more, and then none; what that tells is kept, and
 # kontest compare quotes it.

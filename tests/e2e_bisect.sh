@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# slow
 # kontest bisect finds a planted regression: a git tree whose "build" puts one of two
 # real kernels in place, in exact mode, with real boots. One commit does not build; the
 # bisect is killed by SIGKILL during a step's boot and resumed; what was measured before

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# slow
 # The README shows the very table that the demo prints, as long as the inputs are the
 # ones of its fingerprint.
 . tests/lib.sh

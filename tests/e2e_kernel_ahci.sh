@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# slow
 # Debian's generic kernel, taken apart by hand: its vmlinux (ELF) is made into an image
 # that boots; without the module virtio_blk its disks are on AHCI, and without ahci,
 # too, on IDE, on a machine that has it.

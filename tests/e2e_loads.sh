@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# slow
 # Every load of contest, in exact mode, on two kernels: each does what it claims, by
 # what the kernel itself counts, and each hurts as it should. On one of them twice at
 # the same time, so that the VMs keep each other waiting: the same to the byte.

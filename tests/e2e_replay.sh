@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# slow
 # Somebody else's bundle on a machine that has nothing: a new HOME, an empty cache,
 # no apt, no network. The figures come out the same, to the last digit.
 . tests/lib.sh

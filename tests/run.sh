@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# run.sh BUILDDIR KIND... - run tests (unit, test, e2e, long), count them, and
+# run.sh BUILDDIR KIND... - run tests (unit, always first; test, e2e, long), count them, and
 # close with "N passed, N failed, N skipped".
 set -u
 cd "$(dirname "$0")/.."
@@ -65,12 +65,26 @@ reap() {
 	done
 }
 
+# The shell tests of these kinds; those that say "# slow" first, so that the others
+# fill up the time beside them.
+scripts_of() {
+	local kind slow t is
+	for slow in yes no; do
+		for kind in "$@"; do
+			for t in tests/"$kind"_*.sh; do
+				[ -e "$t" ] || continue
+				grep -q '^# slow$' "$t" && is=yes || is=no
+				[ $is != $slow ] || echo "$t"
+			done
+		done
+	done
+}
+
 # As many at a time as there are CPUs: no test may depend on how fast it is, those
 # in exact mode cannot, and a VM with one CPU leaves the others idle.
 scripts() {
 	local t running=0
-	for t in tests/"$1"_*.sh; do
-		[ -e "$t" ] || continue
+	for t in $(scripts_of "$@"); do
 		while [ $running -ge "$slots" ]; do
 			sleep 0.5
 			reap
@@ -87,13 +101,11 @@ scripts() {
 slots=${KONTEST_TEST_SLOTS:-$(nproc)}
 ended=$(mktemp -d "${TMPDIR:-/tmp}/kontest-run.XXXXXX")
 trap 'rm -rf "$ended"' EXIT
-for kind in "$@"; do
-	if [ "$kind" = unit ]; then
-		for t in tests/unit_*.c; do t=${t##*/}; unit "$O/tests/${t%.c}"; done
-	else
-		scripts "$kind"
-	fi
-done
+if [ "$1" = unit ]; then
+	for t in tests/unit_*.c; do t=${t##*/}; unit "$O/tests/${t%.c}"; done
+	shift
+fi
+scripts "$@"
 echo
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# slow
 # A kernel that lacks what a boot needs (a real tinyconfig, built here from Debian's
 # source) is refused before any boot, with the names of the CONFIG options: judged by
 # its build tree's .config, and as a bare bzImage with no configuration at all.
