@@ -106,17 +106,20 @@ static int compare_exact(const struct strings *theirs, const struct strings *our
 }
 
 /* What the figures of a measured mode can be held to, and what not. */
-static void say_measured(const struct replay *p)
+static int compare_measured(struct replay *p, struct boot_records *ours,
+			    struct error *err)
 {
 	const char *here = accel_name(p->rerun.e.accel);
 	const char *there = context_text(rerun_first(&p->rerun, 0), NULL, "accel");
 
-	if (strcmp(there, here))
+	if (strcmp(there, here)) {
 		printf("Measured under %s there and %s here: other machines, whose figures must not be compared.\n",
 		       there, here);
-	else
-		printf("Measured under %s: the figures depend on the host and on what else it did, and are not expected to be the same.\n",
-		       here);
+		return 0;
+	}
+	printf("Measured under %s: the figures depend on the host and on what else it did, and are not expected to be the same.\n",
+	       here);
+	return replay_verdicts(&p->rerun.boots, ours, stdout, err);
 }
 
 /* Exit status of the comparison, or -1. */
@@ -130,7 +133,8 @@ static int compare(struct replay *p, unsigned int differ, enum verdict worst,
 		return -1;
 	replay_side_by_side(&p->rerun.boots, &ours, stdout);
 	if (p->rerun.e.accel != ACCEL_EXACT) {
-		say_measured(p);
+		if (compare_measured(p, &ours, err) < 0)
+			return -1;
 		return worst ? verdict_exit(worst) : 0;
 	}
 	return compare_exact(&p->rerun.journals, &paths, differ, err);

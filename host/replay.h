@@ -64,4 +64,18 @@ int replay_first_difference(const struct strings *theirs,
 void replay_side_by_side(struct boot_records *theirs, struct boot_records *ours,
 			 FILE *out);
 
+/**
+ * replay_verdicts() - print what `kontest compare` says of each kernel there and here
+ * @theirs, @ours: boots; they are sorted
+ * @out: where to
+ * @err: reason of a failure
+ *
+ * For measured modes. A kernel whose boots were not made under the same conditions is
+ * not compared, and what differs is named.
+ *
+ * Return: 0, or -1.
+ */
+int replay_verdicts(struct boot_records *theirs, struct boot_records *ours,
+		    FILE *out, struct error *err);
+
 #endif

@@ -186,6 +186,37 @@ static void kernel_without_a_boot(void **state)
 	assert_non_null(strstr(err.text, "kernel 'two' never booted"));
 }
 
+static void load(struct boot_records *boots, const char *path)
+{
+	struct boot_record b;
+	struct error err = { 0 };
+
+	must(boot_record_load(path, &b, &err), &err);
+	boot_records_add(boots, b);
+}
+
+/* A measured run there and here goes to the comparison, kernel by kernel */
+static void verdicts_of_both_sides(void **state)
+{
+	CLEANUP(strings_clear) struct strings a = { 0 }, b = { 0 };
+	CLEANUP(boot_records_clear) struct boot_records there = { 0 }, here = { 0 };
+	cleanup_free char *text = NULL;
+	struct error err = { 0 };
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	(void)state;
+	boot(&a, "there", 1, 2000000000, true);
+	boot(&b, "here", 1, 3000000000, true);
+	load(&there, a.v[0]);
+	load(&here, b.v[0]);
+	must(replay_verdicts(&there, &here, out, &err), &err);
+	fclose(out);
+	if (!strstr(text, "k there") || !strstr(text, "k here") ||
+	    !strstr(text, "not enough boots: 1, needs 4"))
+		fail_msg("%s", text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -196,6 +227,7 @@ int main(void)
 		cmocka_unit_test(run_from_journals),
 		cmocka_unit_test(boots_left_open_are_those_done),
 		cmocka_unit_test(kernel_without_a_boot),
+		cmocka_unit_test(verdicts_of_both_sides),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
