@@ -184,18 +184,31 @@ static int write_conf(const struct embed *e, struct error *err)
 	return file_write(path, conf, strlen(conf), err);
 }
 
-static int link_programs(struct embed *e, const char *qemu, struct error *err)
+/* The file that we were started from may have been replaced since, by the next make:
+ * then a copy of what runs here. */
+static int link_self(const struct embed *e, struct error *err)
 {
 	cleanup_free char *self = realpath("/proc/self/exe", NULL);
+
+	if (self)
+		return symlink(self, e->emulator) < 0 ?
+		       error_set(err, errno, "link '%s'", e->emulator) : 0;
+	if (file_put_copy("/proc/self/exe", e->emulator, err) < 0)
+		return -1;
+	if (chmod(e->emulator, 0700) < 0)
+		return error_set(err, errno, "chmod '%s'", e->emulator);
+	return 0;
+}
+
+static int link_programs(struct embed *e, const char *qemu, struct error *err)
+{
 	cleanup_free char *real = realpath(qemu, NULL);
 	cleanup_free char *to = xasprintf("%s/qemu", e->root);
 
-	if (!self)
-		return error_set(err, errno, "find this program's own file");
 	if (!real)
 		return error_set(err, errno, "QEMU '%s'", qemu);
-	if (symlink(self, e->emulator) < 0)
-		return error_set(err, errno, "link '%s'", e->emulator);
+	if (link_self(e, err) < 0)
+		return -1;
 	if (symlink(real, to) < 0)
 		return error_set(err, errno, "link '%s'", to);
 	return 0;

@@ -8,7 +8,8 @@
  * directory: the paths of sockets in it end at 108 bytes.
  *
  *	lock		our process id; flock()ed while we live
- *	emulator	link to this very program: what libvirt takes for QEMU
+ *	emulator	link to this very program, a copy where its file was replaced
+ *			meanwhile: what libvirt takes for QEMU
  *	qemu		link to the real QEMU
  *	etc/qemu.conf, cache/, lib/, run/ ...	libvirt's
  *
