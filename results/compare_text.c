@@ -100,9 +100,16 @@ static void put_mean(const struct compare *c, const struct compare_mean *m,
 	cleanup_free char *ci = interval_text(m->r.ci);
 	CLEANUP(buf_free) struct buf text = { 0 };
 
-	buf_printf(&text, "Geometric mean over %zu loads, %s: %s against %s: %s %% %s, from %zu and %zu boots that have all of them",
+	buf_printf(&text, "Geometric mean over %zu loads, %s: %s against %s: ",
 		   m->rows, m->metric->title, c->sides[m->side].title,
-		   c->sides[0].title, diff, ci, m->r.boots[0], m->r.boots[1]);
+		   c->sides[0].title);
+	/* A mean of means without its interval would say more than is known */
+	if (isnan(m->r.ci.low))
+		buf_adds(&text, "not enough boots");
+	else
+		buf_printf(&text, "%s %% %s", diff, ci);
+	buf_printf(&text, ", from %zu and %zu boots that have all of them",
+		   m->r.boots[0], m->r.boots[1]);
 	if (*m->left_out)
 		buf_printf(&text, "; without %s", m->left_out);
 	buf_adds(&text, ".");

@@ -83,6 +83,7 @@ grep -Eq '^  disk bus +same     virtio$' "$tmp/replay" || fail "no disk bus"
 grep -q '^Measured under .* not expected to be the same' "$tmp/replay" || fail "that is not said"
 # One boot of each is handed to the comparison, which says that it is not enough
 grep -q 'not enough boots: 1, needs' "$tmp/replay" || fail "no verdicts"
+tr '\n' ' ' <"$tmp/replay" | tr -s ' ' | grep -q 'k here against k there: not enough boots, from 1 and 1 boots' || fail "a mean without an interval"
 # Times there and here of both loads
 [ "$(grep -Ec '^k( +[0-9]+\.[0-9]{6}){2}( +([0-9.]+|-)){2}$' "$tmp/replay")" = 2 ] || fail "no two sets of figures"
 "$KONTEST" report --store "$tmp/here/results.db" --format json >"$tmp/json"
