@@ -88,7 +88,8 @@ static void put_means(struct html_page *p, size_t side)
 	for (size_t i = 0; i < p->c.means.n; i++) {
 		const struct compare_mean *m = &p->c.means.v[i];
 
-		if (m->side != side)
+		/* A mean of means without its interval would say more than is known */
+		if (m->side != side || isnan(m->r.ci.low))
 			continue;
 		buf_printf(p->b, "<tr class=\"mean\"><th scope=\"row\">geometric mean of %zu <span class=\"dim\">",
 			   m->rows);
