@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# slow
 # Measured mode, virtio disks, two CPUs: where KVM does not work `auto` says so in
 # one line and goes on with TCG, the guest gets the machine of the profile, and
 # what is demanded but cannot be had is refused. Each run has its noise receipt; one
