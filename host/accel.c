@@ -15,19 +15,12 @@
 #include <time.h>
 
 #include "results/base/cleanup.h"
+#include "results/base/clock.h"
 #include "results/base/file.h"
 
 #define PROBE_OK "kontest probe ok"
 #define OUTPUT_MAX (1 << 20)
 #define ANSWER_MAX 4096
-
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
 
 int kvm_device_check(const char *device, struct error *err)
 {
@@ -77,12 +70,12 @@ exec_qemu(const struct kvm_probe *p, int out, pid_t parent)
  * Returns what passed: 0 or a number of seconds. */
 static unsigned int listen_to(const struct kvm_probe *p, int fd, struct buf *out)
 {
-	uint64_t start = now_ms(), last = start;
+	uint64_t start = clock_now_ms(), last = start;
 	char data[4096];
 
 	for (;;) {
 		struct pollfd pfd = { .fd = fd, .events = POLLIN };
-		uint64_t now = now_ms();
+		uint64_t now = clock_now_ms();
 		ssize_t n;
 
 		if (now - last >= p->silence_s * 1000ULL)
@@ -97,7 +90,7 @@ static unsigned int listen_to(const struct kvm_probe *p, int fd, struct buf *out
 		buf_add(out, data, (size_t)n);
 		if (memmem(out->data, out->len, PROBE_OK, strlen(PROBE_OK)))
 			return 0;
-		last = now_ms();
+		last = clock_now_ms();
 	}
 }
 

@@ -5,6 +5,7 @@
 
 #include "host/progress.h"
 #include "results/base/cleanup.h"
+#include "results/base/clock.h"
 #include "results/noise.h"
 
 bool auto_budget_holds(const struct auto_state *s, double seconds)
@@ -55,7 +56,7 @@ void auto_init(struct auto_boots *a, struct experiment *e, struct store *s)
 	*a = (struct auto_boots){
 		.e = e,
 		.store = s,
-		.now_s = now_s,
+		.now_s = clock_now_s,
 		.wanted = { .pct = more->precision_pct, .boots_min = rounds_min(e) },
 		.state = { .rounds_min = rounds_min(e),
 			   .budget_s = 60.0 * more->budget_min },

@@ -16,6 +16,7 @@
 #include "host/virt.h"
 #include "host/watch.h"
 #include "results/base/cleanup.h"
+#include "results/base/clock.h"
 #include "results/base/file.h"
 #include "results/base/proc.h"
 #include "results/json_put.h"
@@ -60,14 +61,6 @@ struct boot {
 	struct timespec start;
 	int stderr_fd;
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
 
 static void on_stop(int sig)
 {
@@ -229,7 +222,7 @@ static int start(struct boot *b, struct error *err)
 	if (!xml || file_write(xml_path, xml, strlen(xml), err) < 0)
 		return -1;
 	clock_gettime(CLOCK_REALTIME, &b->start);
-	watch_init(&b->watch, b->cfg.deadline_s, b->cfg.silence_s, now_ms());
+	watch_init(&b->watch, b->cfg.deadline_s, b->cfg.silence_s, clock_now_ms());
 	if (b->followed)
 		virt_wake_for(&b->virt, b->cfg.results.path);
 	return virt_start(&b->virt, xml, err);
@@ -247,7 +240,7 @@ static void read_console(struct boot *b)
 	}
 	while (b->console_fd >= 0 &&
 	       (n = read(b->console_fd, data, sizeof(data))) > 0)
-		watch_console(&b->watch, data, (size_t)n, now_ms());
+		watch_console(&b->watch, data, (size_t)n, clock_now_ms());
 }
 
 static void take_record(struct boot *b, const struct journal_entry *e)
@@ -256,7 +249,7 @@ static void take_record(struct boot *b, const struct journal_entry *e)
 
 	if (b->followed)
 		noise_record(&b->noise, e);
-	watch_record(&b->watch, e, now_ms());
+	watch_record(&b->watch, e, clock_now_ms());
 	if (e->type == JOURNAL_RECEIPT && b->cfg.receipt &&
 	    !b->cfg.receipt(e->payload, b->cfg.receipt_data, why, sizeof(why)))
 		watch_mismatch(&b->watch, why);
@@ -283,7 +276,7 @@ static void read_journal(struct boot *b)
 /* How long the guest had no CPU, once in a while */
 static void look_at_cpu(struct boot *b, uint64_t *looked_ms)
 {
-	uint64_t now = now_ms();
+	uint64_t now = clock_now_ms();
 
 	if (!b->followed || now - *looked_ms < STARVED_LOOK_MS)
 		return;
@@ -293,7 +286,7 @@ static void look_at_cpu(struct boot *b, uint64_t *looked_ms)
 
 static enum watch_end supervise(struct boot *b)
 {
-	uint64_t looked_ms = now_ms();
+	uint64_t looked_ms = clock_now_ms();
 
 	for (;;) {
 		if (virt_wait(&b->virt, &b->lost) < 0)
@@ -305,7 +298,7 @@ static enum watch_end supervise(struct boot *b)
 			return WATCH_INTERRUPTED;
 		if (b->virt.gone)
 			return b->virt.how;
-		if (*b->lost.text || watch_due(&b->watch, now_ms()))
+		if (*b->lost.text || watch_due(&b->watch, clock_now_ms()))
 			return WATCH_ENDED_BY_US;
 	}
 }
@@ -412,7 +405,7 @@ int boot_bury(const struct boot_config *cfg, enum verdict *verdict,
 	if (b.tail.fd < 0 || fstat(b.tail.fd, &st) < 0)
 		return error_set(err, errno, "open '%s'", cfg->results.path);
 	b.start = st.st_mtim;
-	watch_init(&b.watch, 0, 0, now_ms());
+	watch_init(&b.watch, 0, 0, clock_now_ms());
 	read_journal(&b);
 	read_console(&b);
 	if (b.watch.verdict != VERDICT_COUNT) {

@@ -13,6 +13,7 @@
 
 #include "host/capture.h"
 #include "results/base/cleanup.h"
+#include "results/base/clock.h"
 
 #define CHUNK ((size_t)1 << 20)
 #define FILE_BYTES ((uint64_t)256 << 20)
@@ -36,14 +37,6 @@ static void scratch_free(struct scratch *s)
 	if (s->fd >= 0)
 		close(s->fd);
 	free(s->buf);
-}
-
-static double now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
 /* Without a name from the start where the file system can do that. */
@@ -94,17 +87,17 @@ static int sequential(struct scratch *s, bool out, uint64_t *bps,
 		      struct error *err)
 {
 	uint64_t end = out ? FILE_BYTES : s->bytes, off = 0;
-	double t0 = now_s(), t;
+	double t0 = clock_now_s(), t;
 
 	do {
 		if (request(s, out, CHUNK, off, err) < 0)
 			return -1;
 		off += CHUNK;
-	} while (off < end && now_s() - t0 < PHASE_S);
+	} while (off < end && clock_now_s() - t0 < PHASE_S);
 	/* What the disk itself holds back counts as well. */
 	if (out && fdatasync(s->fd) < 0)
 		return error_set(err, errno, "write a scratch file in '%s'", s->dir);
-	t = now_s() - t0;
+	t = clock_now_s() - t0;
 	if (out)
 		s->bytes = off;
 	*bps = t > 0 ? (uint64_t)((double)off / t) : 0;
@@ -115,7 +108,7 @@ static int random_places(const struct scratch *s, bool out, uint64_t *iops,
 			 struct error *err)
 {
 	uint64_t x = 1, n = 0;
-	double t0 = now_s(), t;
+	double t0 = clock_now_s(), t;
 
 	do {
 		x = x * 6364136223846793005ull + 1442695040888963407ull;
@@ -123,11 +116,11 @@ static int random_places(const struct scratch *s, bool out, uint64_t *iops,
 			    err) < 0)
 			return -1;
 		n++;
-		t = now_s() - t0;
+		t = clock_now_s() - t0;
 	} while (t < PHASE_S && n < 20000);
 	if (out && fdatasync(s->fd) < 0)
 		return error_set(err, errno, "write a scratch file in '%s'", s->dir);
-	t = now_s() - t0;
+	t = clock_now_s() - t0;
 	*iops = t > 0 ? (uint64_t)((double)n / t) : 0;
 	return 0;
 }

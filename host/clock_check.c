@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "results/base/clock.h"
+
 #define NS_PER_S INT64_C(1000000000)
 /* The kernel gives files the time of its last tick, some milliseconds ago; more
  * when the CPU that keeps the time was taken from it meanwhile. */
@@ -22,17 +24,12 @@ static int64_t ns_of(const struct timespec *ts)
 	return ts->tv_sec * NS_PER_S + ts->tv_nsec;
 }
 
-static int64_t clock_ns(clockid_t id)
+static int64_t real_ns(void)
 {
 	struct timespec ts;
 
-	clock_gettime(id, &ts);
+	clock_gettime(CLOCK_REALTIME, &ts);
 	return ns_of(&ts);
-}
-
-uint64_t clock_now_ns(void)
-{
-	return (uint64_t)clock_ns(CLOCK_MONOTONIC);
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -91,9 +88,9 @@ static int64_t shift(void)
 	int64_t before, real, after;
 
 	for (int i = 0; i < READINGS; i++) {
-		before = clock_ns(CLOCK_MONOTONIC);
-		real = clock_ns(CLOCK_REALTIME);
-		after = clock_ns(CLOCK_MONOTONIC);
+		before = (int64_t)clock_now_ns();
+		real = real_ns();
+		after = (int64_t)clock_now_ns();
 		if (after - before < READING_NS)
 			break;
 	}
@@ -106,13 +103,13 @@ void clock_file_init(struct clock_file *f, const char *path, int fd)
 	struct stat st;
 
 	*f = (struct clock_file){ .fd = fd, .shift_ns = shift() };
-	before = clock_ns(CLOCK_REALTIME);
+	before = real_ns();
 	if (utimensat(AT_FDCWD, path, NULL, 0) < 0 || fstat(fd, &st) < 0)
 		return;
 	set = ns_of(&st.st_mtim);
 	f->trusted = st.st_mtim.tv_nsec != 0 &&
 		     set >= before - MTIME_LAG_NS &&
-		     set <= clock_ns(CLOCK_REALTIME);
+		     set <= real_ns();
 }
 
 uint64_t clock_file_written(struct clock_file *f, uint64_t now_ns)

@@ -82,6 +82,4 @@ void clock_file_init(struct clock_file *f, const char *path, int fd);
  * the file's last write began; @now_ns: that clock, just now */
 uint64_t clock_file_written(struct clock_file *f, uint64_t now_ns);
 
-uint64_t clock_now_ns(void);
-
 #endif

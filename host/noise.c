@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "results/base/cleanup.h"
+#include "results/base/clock.h"
 #include "results/columns.h"
 #include "results/json_put.h"
 

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "results/base/cleanup.h"
+#include "results/base/clock.h"
 #include "results/columns.h"
 
 #define NS_PER_S INT64_C(1000000000)
@@ -222,11 +223,8 @@ static int64_t look_load(const char *proc)
 void noise_look(const char *proc, const struct noise_qemu *q,
 		struct noise_look *l)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
 	*l = (struct noise_look){
-		.t_ns = ts.tv_sec * NS_PER_S + ts.tv_nsec,
+		.t_ns = (int64_t)clock_now_ns(),
 		.main = { FIGURE_NONE, FIGURE_NONE, FIGURE_NONE, FIGURE_NONE },
 		.qemu_ns = FIGURE_NONE, .busy_ns = FIGURE_NONE,
 		.idle_ns = FIGURE_NONE, .steal_ns = FIGURE_NONE,

@@ -10,14 +10,7 @@
 #include <unistd.h>
 
 #include "results/base/cleanup.h"
-
-double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
+#include "results/base/clock.h"
 
 void sleep_ms(unsigned int ms)
 {
@@ -104,7 +97,7 @@ void progress_record(struct progress *p, struct boot_progress *b,
 static void add_time_left(const struct progress *p, unsigned int done,
 			  struct buf *line)
 {
-	double elapsed = now_s() - p->t_start;
+	double elapsed = clock_now_s() - p->t_start;
 	double left = p->budget_s - elapsed;
 	const char *about = p->budget_s > 0 ? "at most" : "about";
 

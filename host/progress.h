@@ -59,8 +59,6 @@ void progress_say(const struct progress *p, const char *fmt, ...)
 /* progress_end() - remove the live line */
 void progress_end(const struct progress *p);
 
-/* now_s() - CLOCK_MONOTONIC in seconds */
-double now_s(void);
 /* sleep_ms() - wait that long, or until a signal comes */
 void sleep_ms(unsigned int ms);
 

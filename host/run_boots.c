@@ -18,6 +18,7 @@
 #include "host/receipt.h"
 #include "host/recover.h"
 #include "results/base/cleanup.h"
+#include "results/base/clock.h"
 #include "results/base/file.h"
 
 #define POLL_MS 200
@@ -380,7 +381,7 @@ static int boot_all(struct runner *s, struct error *err)
 static void runner_progress(struct runner *s)
 {
 	s->progress = (struct progress){
-		.t_start = now_s(),
+		.t_start = clock_now_s(),
 		.budget_s = 60.0 * s->o->budget_min,
 		.tty = isatty(STDERR_FILENO),
 	};

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "results/base/cleanup.h"
+#include "results/base/clock.h"
 #include "results/base/file.h"
 #include "results/base/text.h"
 
@@ -20,14 +21,6 @@
 #define LOCK_TIMEOUT_S 3600
 #define LOCK_POLL_NS 20000000L
 #define LOCK_SUFFIX "lock"
-
-static double now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 char *cache_path(const struct cache *c, const char *kind, const char *key,
 		 const char *suffix)
@@ -50,12 +43,12 @@ char *cache_making(const struct cache *c, const char *kind, const char *key)
 static int lock_wait(int fd, const char *path, struct error *err)
 {
 	const struct timespec pause = { .tv_nsec = LOCK_POLL_NS };
-	double deadline = now_s() + LOCK_TIMEOUT_S;
+	double deadline = clock_now_s() + LOCK_TIMEOUT_S;
 
 	while (flock(fd, LOCK_EX | LOCK_NB)) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return error_set(err, errno, "lock '%s'", path);
-		if (now_s() > deadline)
+		if (clock_now_s() > deadline)
 			return error_set(err, 0,
 				"another kontest has held '%s' for %d minutes; see what it does (fuser -v '%s') and end it",
 				path, LOCK_TIMEOUT_S / 60, path);
@@ -111,7 +104,7 @@ void step_begin(struct step *s, const struct cache *c, const char *name)
 {
 	s->c = c;
 	s->name = name;
-	s->t0 = now_s();
+	s->t0 = clock_now_s();
 }
 
 void step_end(struct step *s, bool cached, const char *fmt, ...)
@@ -124,5 +117,5 @@ void step_end(struct step *s, bool cached, const char *fmt, ...)
 	va_start(ap, fmt);
 	detail = xvasprintf(fmt, ap);
 	va_end(ap);
-	s->c->step(s->c->step_data, s->name, detail, now_s() - s->t0, cached);
+	s->c->step(s->c->step_data, s->name, detail, clock_now_s() - s->t0, cached);
 }

@@ -18,6 +18,7 @@
 #include "images/kernel_disk.h"
 #include "results/base/worker.h"
 #include "results/base/cleanup.h"
+#include "results/base/clock.h"
 #include "results/base/file.h"
 
 #define MODULES "/lib/modules"
@@ -168,7 +169,7 @@ static int attempt(struct fetching *f, struct error *err)
 
 	if (make_dirs(f->dir, err) < 0 || worker_start(&c, child_work, f, err) < 0)
 		return -1;
-	ret = worker_wait(&c, "libguestfs", worker_now_s() + timeout_s, err);
+	ret = worker_wait(&c, "libguestfs", clock_now_s() + timeout_s, err);
 	return ret > 0 ? error_set(err, 0, "libguestfs was not done after %d s",
 				   timeout_s) : ret;
 }

@@ -19,6 +19,7 @@
 #include "images/verify_parts.h"
 #include "results/base/worker.h"
 #include "results/base/cleanup.h"
+#include "results/base/clock.h"
 #include "results/base/file.h"
 
 #define LAST_WORDS_S 5
@@ -64,7 +65,7 @@ static int attempt(const char *image, const struct deep_opts *o, bool kvm,
 	/* The pipe is closed first: a child that writes to it is not kept waiting. */
 	CLEANUP(worker_end) struct worker c = WORKER_NONE;
 	CLEANUP(looking_end) struct looking l = { image, o, kvm, { -1, -1 } };
-	double launch = kvm ? worker_now_s() + o->timeout_s / 4.0 : deadline;
+	double launch = kvm ? clock_now_s() + o->timeout_s / 4.0 : deadline;
 	struct error why = { 0 };
 	int ret;
 
@@ -80,8 +81,8 @@ static int attempt(const char *image, const struct deep_opts *o, bool kvm,
 	}
 	ret = deep_compare_tar(l.tar[0], list, deadline, r, err);
 	/* What cut the archive short says more than that it was; that follows soon. */
-	if (ret < 0 && deadline > worker_now_s() + LAST_WORDS_S)
-		deadline = worker_now_s() + LAST_WORDS_S;
+	if (ret < 0 && deadline > clock_now_s() + LAST_WORDS_S)
+		deadline = clock_now_s() + LAST_WORDS_S;
 	if (worker_wait(&c, "libguestfs", deadline, &why) < 0) {
 		if (err)
 			*err = why;
@@ -141,7 +142,7 @@ int verify_deep(const char *image, const struct deep_opts *o,
 	CLEANUP(listing_clear) struct listing list = { 0 };
 	cleanup_close int fd = open(image, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	cleanup_free char *what = xasprintf("'%s': " MANIFEST_FILES, image);
-	double deadline = worker_now_s() + o->timeout_s;
+	double deadline = clock_now_s() + o->timeout_s;
 	char got[SHA256_HEX];
 	int ret = 1;
 

@@ -13,6 +13,7 @@
 
 #include "images/cache.h"
 #include "results/base/cleanup.h"
+#include "results/base/clock.h"
 #include "results/base/file.h"
 
 static char dir[] = "/tmp/kontest-cache.XXXXXX";
@@ -27,14 +28,6 @@ static int teardown(void **state)
 {
 	(void)state;
 	return remove_tree(dir, NULL);
-}
-
-static double now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
 static void sleep_ms(long ms)
@@ -114,7 +107,7 @@ static void lock_is_free_after_close(void **state)
 {
 	struct cache c = { .dir = dir };
 	struct error err = { 0 };
-	double t0 = now_s();
+	double t0 = clock_now_s();
 
 	(void)state;
 	for (int i = 0; i < 20; i++) {
@@ -123,7 +116,7 @@ static void lock_is_free_after_close(void **state)
 		assert_true(fd >= 0);
 		close(fd);
 	}
-	assert_true(now_s() - t0 < 5);
+	assert_true(clock_now_s() - t0 < 5);
 }
 
 /* What a killed kontest left of an entry goes, and nothing else does. */

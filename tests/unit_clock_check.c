@@ -15,6 +15,7 @@
 
 #include "host/noise.h"
 #include "results/base/cleanup.h"
+#include "results/base/clock.h"
 #include "results/crc32c.h"
 #include "tests/make_journal.h"
 

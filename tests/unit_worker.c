@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "results/base/clock.h"
 #include "results/base/worker.h"
 #include "results/base/cleanup.h"
 
@@ -67,10 +68,10 @@ static void work_done(void **state)
 
 	(void)state;
 	assert_int_equal(pipe(fds), 0);
-	assert_false(worker_readable(fds[0], worker_now_s() + 0.05));
+	assert_false(worker_readable(fds[0], clock_now_s() + 0.05));
 	assert_int_equal(worker_start(&c, succeeds, &fds[1], &err), 0);
-	assert_true(worker_readable(fds[0], worker_now_s() + 20));
-	assert_int_equal(worker_wait(&c, "work", worker_now_s() + 20, &err), 0);
+	assert_true(worker_readable(fds[0], clock_now_s() + 20));
+	assert_int_equal(worker_wait(&c, "work", clock_now_s() + 20, &err), 0);
 	assert_int_equal(read(fds[0], said, 4), 4);
 	assert_memory_equal(said, "done", 4);
 	close(fds[0]);
@@ -93,7 +94,7 @@ static void work_failed(void **state)
 		struct error err = { 0 };
 
 		assert_int_equal(worker_start(&c, cases[i].work, (char *)"tea", &err), 0);
-		assert_int_equal(worker_wait(&c, "work", worker_now_s() + 20, &err), -1);
+		assert_int_equal(worker_wait(&c, "work", clock_now_s() + 20, &err), -1);
 		assert_string_equal(err.text, cases[i].text);
 	}
 }
@@ -112,10 +113,10 @@ static void work_hung(void **state)
 	assert_int_equal(worker_start(&c, hangs, &fds[1], &err), 0);
 	assert_int_equal(read(fds[0], pids, sizeof(pids)), sizeof(pids));
 	assert_int_equal(pids[0], c.pid);
-	t0 = worker_now_s();
+	t0 = clock_now_s();
 	assert_int_equal(worker_wait(&c, "work", t0 + 0.2, &err), 1);
 	assert_string_equal(err.text, "work was not done in time");
-	assert_true(worker_now_s() - t0 >= 0.2);
+	assert_true(clock_now_s() - t0 >= 0.2);
 	assert_int_equal(kill(pids[0], 0), 0);
 	worker_end(&c);
 	assert_int_equal(c.pid, 0);

@@ -13,25 +13,18 @@
 #include <unistd.h>
 
 #include "results/base/cleanup.h"
+#include "results/base/clock.h"
 
 #define GRACE_S 5
 #define POLL_MS 20
 #define WHY_BYTES 1024
-
-double worker_now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 bool worker_readable(int fd, double deadline_s)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
 	for (;;) {
-		double left = deadline_s - worker_now_s();
+		double left = deadline_s - clock_now_s();
 		int n;
 
 		if (left <= 0)
@@ -97,7 +90,7 @@ static bool reap(struct worker *c, double deadline_s, int *status)
 			c->pid = 0;
 			return true;
 		}
-		if (worker_now_s() >= deadline_s)
+		if (clock_now_s() >= deadline_s)
 			return false;
 		nanosleep(&pause, NULL);
 	}
@@ -161,7 +154,7 @@ void worker_end(struct worker *c)
 		return;
 	/* Ask first: libguestfs then removes what it made. */
 	kill(c->pid, SIGTERM);
-	if (reap(c, worker_now_s() + GRACE_S, &status))
+	if (reap(c, clock_now_s() + GRACE_S, &status))
 		return;
 	kill(-c->pid, SIGKILL);
 	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)

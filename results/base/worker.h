@@ -42,7 +42,7 @@ int worker_start(struct worker *c, int (*work)(void *data, struct error *err),
  * worker_wait() - until the work is done
  * @c: after worker_start()
  * @what: it is called so in an error
- * @deadline_s: of worker_now_s()
+ * @deadline_s: of clock_now_s()
  * @err: why the work failed, in its own words; or how the child died; or that it
  *	was not done
  *
@@ -53,8 +53,6 @@ int worker_wait(struct worker *c, const char *what, double deadline_s,
 /* worker_end() - SIGTERM, five seconds later SIGKILL, to its group too */
 void worker_end(struct worker *c);
 
-/* worker_now_s() - seconds of CLOCK_MONOTONIC */
-double worker_now_s(void);
 /* worker_readable() - until there is something to read, or its end; false: the
  * deadline has come */
 bool worker_readable(int fd, double deadline_s);
