@@ -43,7 +43,7 @@ static const struct field fields[] = {
 /* A digest needs no more than its beginning to be told from another. */
 static char *shown(const char *s)
 {
-	if (strlen(s) == SHA256_HEX - 1 && strspn(s, "0123456789abcdef") == SHA256_HEX - 1)
+	if (sha256_is(s))
 		return xstrndup(s, 12);
 	return *s ? text_clean(s, NULL) : xstrdup("-");
 }

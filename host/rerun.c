@@ -118,7 +118,7 @@ static int take_digest(const struct boot_record *b, const char *group,
 {
 	const char *s = context_text(b, group, name);
 
-	if (strlen(s) != SHA256_HEX - 1 || strspn(s, "0123456789abcdef") != SHA256_HEX - 1)
+	if (!sha256_is(s))
 		return error_set(err, 0, "its context has no SHA-256 '%s.%s'", group, name);
 	memcpy(out, s, SHA256_HEX);
 	return 0;

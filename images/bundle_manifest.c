@@ -141,7 +141,7 @@ static int get_sha256(json_t *o, char out[SHA256_HEX], struct error *err)
 
 	if (get_string(o, "sha256", &s, err) < 0)
 		return -1;
-	if (strlen(s) != SHA256_HEX - 1 || strspn(s, "0123456789abcdef") != SHA256_HEX - 1)
+	if (!sha256_is(s))
 		return error_set(err, 0, "its sha256 is not 64 hexadecimal digits");
 	memcpy(out, s, SHA256_HEX);
 	return 0;

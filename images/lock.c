@@ -13,12 +13,6 @@
 #define REPLACES "# in place of lock "
 #define FIELDS 5
 
-static bool is_sha256(const char *s)
-{
-	return strlen(s) == SHA256_HEX - 1 &&
-	       strspn(s, "0123456789abcdef") == SHA256_HEX - 1;
-}
-
 /* Names become arguments of apt and must be nothing but names (Debian Policy,
  * 5.6.1 and 5.6.12). */
 static bool is_name(const char *s)
@@ -64,7 +58,7 @@ static int parse_line(char *line, const char *path, unsigned int lineno,
 		bad = field[1];
 	else if (strcmp(field[2], "amd64") && strcmp(field[2], "all"))
 		bad = field[2];
-	else if (!is_sha256(field[3]))
+	else if (!sha256_is(field[3]))
 		bad = field[3];
 	else if (!parse_u64(field[4], &p.size) || !p.size)
 		bad = field[4];
@@ -91,7 +85,7 @@ static int parse(char *text, const char *path, struct lock *l,
 	for (char *line; (line = strsep(&text, "\n")); ) {
 		lineno++;
 		if (str_starts(line, REPLACES) &&
-		    is_sha256(line + strlen(REPLACES)))
+		    sha256_is(line + strlen(REPLACES)))
 			memcpy(l->replaces, line + strlen(REPLACES), SHA256_HEX);
 		if (*line && *line != '#' &&
 		    parse_line(line, path, lineno, &l->packages, err))

@@ -40,12 +40,6 @@ void manifest_write(const struct base *b, const struct kernel *k,
 
 /* --- reading it ---------------------------------------------------------------- */
 
-static bool is_digest(const char *s)
-{
-	return s && strlen(s) == SHA256_HEX - 1 &&
-	       strspn(s, "0123456789abcdef") == SHA256_HEX - 1;
-}
-
 /* What goes to apt and to a terminal must be nothing but a name. */
 static bool is_plain(const char *s)
 {
@@ -83,7 +77,7 @@ static int take_digests(const json_t *o, const char *what, struct manifest *m,
 		const char *s = json_string_value(json_object_get(
 			group_of(o, wanted[i].group), wanted[i].member));
 
-		if (!is_digest(s))
+		if (!sha256_is(s))
 			return error_set(err, 0, "%s: %s.%s is no SHA-256 digest: the manifest is damaged",
 					 what, wanted[i].group, wanted[i].member);
 		memcpy(wanted[i].to, s, SHA256_HEX);

@@ -65,8 +65,7 @@ static char *shown(const json_t *v)
 			abort();
 		return text;
 	}
-	if (strlen(s) == SHA256_HEX - 1 &&
-	    strspn(s, "0123456789abcdef") == SHA256_HEX - 1)
+	if (sha256_is(s))
 		return xstrndup(s, DIGEST_SHOWN);
 	return text_clean(s, NULL);
 }

@@ -170,8 +170,7 @@ void html_put_boots(struct html_page *p)
 /* put_value() - "-" for what an older journal does not say */
 static void put_value(struct buf *b, const json_t *v)
 {
-	if (json_is_string(v) && strlen(json_string_value(v)) == 64 &&
-	    strspn(json_string_value(v), "0123456789abcdef") == 64)
+	if (sha256_is(json_string_value(v)))
 		buf_printf(b, "<code>%s</code>", json_string_value(v));
 	else if (json_is_string(v))
 		html_label(b, json_string_value(v));

@@ -282,8 +282,7 @@ int store_add(struct store *s, const char *journal, char id[SHA256_HEX],
 
 bool store_is_id(const char *name)
 {
-	return strlen(name) == SHA256_HEX - 1 &&
-	       strspn(name, "0123456789abcdef") == SHA256_HEX - 1;
+	return sha256_is(name);
 }
 
 /* load_stored() - a journal of the store, which must be what its name says */

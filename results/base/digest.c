@@ -79,6 +79,12 @@ static int add_file(struct sha256 *s, const char *path, struct error *err)
 	return 0;
 }
 
+bool sha256_is(const char *s)
+{
+	return s && strlen(s) == SHA256_HEX - 1 &&
+	       strspn(s, "0123456789abcdef") == SHA256_HEX - 1;
+}
+
 int sha256_file(const char *path, char hex[SHA256_HEX], struct error *err)
 {
 	struct sha256 s;

@@ -5,6 +5,7 @@
 #ifndef KONTEST_DIGEST_H
 #define KONTEST_DIGEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,8 @@ void sha256_adds(struct sha256 *s, const char *str);
 void sha256_final(struct sha256 *s, char hex[SHA256_HEX]);
 
 void sha256_of(const void *data, size_t len, char hex[SHA256_HEX]);
+/* sha256_is() - is it a digest as text: 64 digits in lower case? NULL is none */
+bool sha256_is(const char *s);
 int sha256_file(const char *path, char hex[SHA256_HEX], struct error *err);
 
 /**
