@@ -79,16 +79,10 @@ static int copy_one(const FTSENT *f, const char *to, struct error *err)
 	}
 }
 
-static void fts_closep(FTS **fts)
-{
-	if (*fts)
-		fts_close(*fts);
-}
-
 static int copy_dir(const char *from, const char *to, struct error *err)
 {
 	char *const roots[] = { (char *)from, NULL };
-	CLEANUP(fts_closep) FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR,
+	cleanup_fts FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR,
 						NULL);
 	FTSENT *f;
 

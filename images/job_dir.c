@@ -14,12 +14,6 @@
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
 
-static void fts_closep(FTS **fts)
-{
-	if (*fts)
-		fts_close(*fts);
-}
-
 static int add_link(struct tree *t, const char *path, const FTSENT *f,
 		    struct error *err)
 {
@@ -75,7 +69,7 @@ int dir_tree(struct tree *t, const char *dir, struct error *err)
 {
 	cleanup_free char *top = realpath(dir, NULL);
 	char *const roots[] = { top, NULL };
-	CLEANUP(fts_closep) FTS *fts = NULL;
+	cleanup_fts FTS *fts = NULL;
 	FTSENT *f;
 
 	if (!top)

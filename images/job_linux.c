@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "images/archive_cleanup.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
 
@@ -165,12 +166,6 @@ static bool *manifest_find(struct manifest *m, const char *path)
 	return p ? &m->seen[p - m->paths] : NULL;
 }
 
-static void reader_freep(struct archive **a)
-{
-	if (*a)
-		archive_read_free(*a);
-}
-
 static int damaged(const char *deb, struct archive *a, struct error *err)
 {
 	const char *why = archive_error_string(a);
@@ -200,7 +195,7 @@ static int add_entry(struct tree *t, struct archive *a, struct archive_entry *e,
 static int add_source(struct tree *t, const struct node *source,
 		      struct manifest *m, const char *deb, struct error *err)
 {
-	CLEANUP(reader_freep) struct archive *a = archive_read_new();
+	cleanup_reader struct archive *a = archive_read_new();
 	struct archive_entry *e;
 	int ret;
 

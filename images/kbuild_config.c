@@ -125,18 +125,12 @@ static bool find_entry(const char *text, const char *name, struct buf *deps)
 	return found;
 }
 
-static void fts_closep(FTS **fts)
-{
-	if (*fts)
-		fts_close(*fts);
-}
-
 /* Looks through the source's Kconfig files; false: no such option at all, or
  * nothing could be read. Other architectures have options of the same name. */
 static bool look_up(const char *source, const char *name, struct buf *deps)
 {
 	char *const roots[] = { (char *)source, NULL };
-	CLEANUP(fts_closep) FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR |
+	cleanup_fts FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR |
 						FTS_NOSTAT, NULL);
 	bool found = false;
 	FTSENT *f;

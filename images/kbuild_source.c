@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "images/apt.h"
+#include "images/archive_cleanup.h"
 #include "images/tree.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
@@ -70,18 +71,6 @@ int kbuild_source_find(const struct cache *c, const char *spec,
 	return 0;
 }
 
-static void reader_freep(struct archive **a)
-{
-	if (*a)
-		archive_read_free(*a);
-}
-
-static void writer_freep(struct archive **a)
-{
-	if (*a)
-		archive_write_free(*a);
-}
-
 /* "linux-source-6.1/kernel/fork.c" -> "DIR/kernel/fork.c"; NULL: the top */
 static char *place(const char *dir, const char *name)
 {
@@ -109,8 +98,8 @@ static int copy_entry(struct archive *in, struct archive *out,
 static int unpack_into(const struct node *tar, const char *dir,
 		       struct error *err)
 {
-	CLEANUP(reader_freep) struct archive *in = archive_read_new();
-	CLEANUP(writer_freep) struct archive *out = archive_write_disk_new();
+	cleanup_reader struct archive *in = archive_read_new();
+	cleanup_disk_writer struct archive *out = archive_write_disk_new();
 	struct archive_entry *e;
 	int ret;
 

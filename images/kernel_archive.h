@@ -7,10 +7,9 @@
 
 #include <archive.h>
 
+#include "images/archive_cleanup.h"
 #include "images/kernel_parts.h"
 
-/* for CLEANUP() */
-void kernel_archive_freep(struct archive **a);
 /* kernel_archive_damaged() - what libarchive says about @where, and a remedy */
 int kernel_archive_damaged(const char *where, struct archive *a, struct error *err);
 /* kernel_archive_take() - an entry's data, at most @max bytes of it */

@@ -111,7 +111,7 @@ static int read_tar(struct archive *outer, const char *name, const char *deb,
 {
 	/* The inner archive is freed first: it reads through the stream. */
 	CLEANUP(xz_stream_close) struct xz_stream xz = { 0 };
-	CLEANUP(kernel_archive_freep) struct archive *a = archive_read_new();
+	cleanup_reader struct archive *a = archive_read_new();
 	struct archive_entry *entry;
 	int ret;
 
@@ -154,7 +154,7 @@ static int read_members(struct archive *a, const char *deb,
 
 int kernel_deb_read(const char *deb, struct kernel_parts *p, struct error *err)
 {
-	CLEANUP(kernel_archive_freep) struct archive *a = archive_read_new();
+	cleanup_reader struct archive *a = archive_read_new();
 
 	p->modules = modules_new();
 	if (!a || archive_read_support_format_ar(a) != ARCHIVE_OK)

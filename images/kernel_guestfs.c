@@ -177,7 +177,7 @@ static int attempt(struct fetching *f, struct error *err)
 static int add_modules(const char *tar, const char *where, const char *version,
 		       struct kernel_parts *p, struct error *err)
 {
-	CLEANUP(kernel_archive_freep) struct archive *a = archive_read_new();
+	cleanup_reader struct archive *a = archive_read_new();
 	struct archive_entry *entry;
 	int ret;
 

@@ -20,12 +20,6 @@
 #define WHOLE_MAX_BYTES ((uint64_t)64 << 30)
 #define TAR_MAGIC_OFF 257
 
-void kernel_archive_freep(struct archive **a)
-{
-	if (*a)
-		archive_read_free(*a);
-}
-
 int kernel_archive_damaged(const char *where, struct archive *a, struct error *err)
 {
 	const char *why = archive_error_string(a);
@@ -147,7 +141,7 @@ static int read_entries(struct archive *a, const char *path,
 
 int kernel_tar_read(const char *path, struct kernel_parts *p, struct error *err)
 {
-	CLEANUP(kernel_archive_freep) struct archive *a = archive_read_new();
+	cleanup_reader struct archive *a = archive_read_new();
 
 	p->modules = modules_new();
 	if (!a || archive_read_support_format_tar(a) != ARCHIVE_OK ||

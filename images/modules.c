@@ -121,12 +121,6 @@ void modules_add_file(struct modules *m, const char *path, const char *file)
 	add(m, path)->file = xstrdup(file);
 }
 
-static void fts_closep(FTS **f)
-{
-	if (*f)
-		fts_close(*f);
-}
-
 int modules_add_dir(struct modules *m, const char *dir, struct error *err)
 {
 	cleanup_free char *top = xstrdup(dir);
@@ -136,7 +130,7 @@ int modules_add_dir(struct modules *m, const char *dir, struct error *err)
 
 	for (skip = strlen(top); skip > 1 && top[skip - 1] == '/'; skip--)
 		top[skip - 1] = '\0';
-	CLEANUP(fts_closep) FTS *f = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	cleanup_fts FTS *f = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
 	if (!f)
 		return error_set(err, errno, "read directory '%s'", dir);
 	while (errno = 0, (e = fts_read(f))) {

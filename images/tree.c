@@ -408,17 +408,11 @@ static int add_host_file(struct tree *t, const char *path, const FTSENT *f,
 	return tree_add_file(t, path, perm, steal_ptr(b.data), b.len, err);
 }
 
-static void fts_closep(FTS **fts)
-{
-	if (*fts)
-		fts_close(*fts);
-}
-
 int tree_add_host(struct tree *t, const char *path, const char *host_dir,
 		  struct error *err)
 {
 	char *const roots[] = { (char *)host_dir, NULL };
-	CLEANUP(fts_closep) FTS *fts = NULL;
+	cleanup_fts FTS *fts = NULL;
 	FTSENT *f;
 
 	if (!path_is_dir(host_dir))

@@ -16,19 +16,12 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include "images/archive_cleanup.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
 #include "results/base/text.h"
 
 #define READ_BYTES (1u << 20)
-
-static void reader_freep(struct archive **a)
-{
-	if (*a)
-		archive_read_free(*a);
-}
-
-#define cleanup_reader CLEANUP(reader_freep)
 
 static struct archive *reader_new(void)
 {

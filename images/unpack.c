@@ -5,6 +5,7 @@
 #include <archive_entry.h>
 #include <string.h>
 
+#include "images/archive_cleanup.h"
 #include "results/base/cleanup.h"
 
 static const struct {
@@ -31,12 +32,6 @@ const char *unpack_method(const void *data, size_t size)
 	return NULL;
 }
 
-static void archive_freep(struct archive **a)
-{
-	if (*a)
-		archive_read_free(*a);
-}
-
 static int unpack_all(struct archive *a, size_t max, struct buf *out,
 		      const char *what, struct error *err)
 {
@@ -61,7 +56,7 @@ static int unpack_all(struct archive *a, size_t max, struct buf *out,
 int unpack(const void *data, size_t size, size_t max, struct buf *out,
 	   const char *what, struct error *err)
 {
-	CLEANUP(archive_freep) struct archive *a = archive_read_new();
+	cleanup_reader struct archive *a = archive_read_new();
 	const char *method = unpack_method(data, size);
 	struct archive_entry *entry;
 

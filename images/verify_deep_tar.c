@@ -13,6 +13,7 @@
 #include <archive_entry.h>
 
 #include "images/verify_deep_parts.h"
+#include "images/archive_cleanup.h"
 #include "results/base/worker.h"
 #include "results/base/cleanup.h"
 
@@ -188,11 +189,6 @@ static int compare_entry(struct reading *rd, struct archive *a,
 	return 0;
 }
 
-static void archive_freep(struct archive **a)
-{
-	archive_read_free(*a);
-}
-
 static int read_all(struct reading *rd, struct archive *a)
 {
 	struct archive_entry *e;
@@ -208,7 +204,7 @@ static int read_all(struct reading *rd, struct archive *a)
 int deep_compare_tar(int fd, const struct listing *list, double deadline_s,
 		     struct deep_result *r, struct error *err)
 {
-	CLEANUP(archive_freep) struct archive *a = archive_read_new();
+	cleanup_reader struct archive *a = archive_read_new();
 	cleanup_free struct reading *rd = xcalloc(1, sizeof(*rd));
 	cleanup_free bool *seen = xcalloc(list->n + 1, sizeof(*seen));
 

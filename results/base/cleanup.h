@@ -11,6 +11,7 @@
 #define KONTEST_CLEANUP_H
 
 #include <dirent.h>
+#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -40,10 +41,17 @@ static inline void cleanup_closedirp(DIR **d)
 		closedir(*d);
 }
 
+static inline void cleanup_ftsp(FTS **fts)
+{
+	if (*fts)
+		fts_close(*fts);
+}
+
 #define cleanup_free CLEANUP(cleanup_freep)
 #define cleanup_close CLEANUP(cleanup_closep)
 #define cleanup_fclose CLEANUP(cleanup_fclosep)
 #define cleanup_closedir CLEANUP(cleanup_closedirp)
+#define cleanup_fts CLEANUP(cleanup_ftsp)
 
 #define steal_ptr(p) ({ __typeof__(p) steal_tmp_ = (p); (p) = NULL; steal_tmp_; })
 
