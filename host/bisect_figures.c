@@ -7,16 +7,11 @@
 #include "results/base/cleanup.h"
 #include "results/table.h"
 
-static double loads_per_s(const struct sample *s)
-{
-	return sample_loads(s) / sample_time_s(s);
-}
-
 static const struct bisect_metric metrics[] = {
 	{ "time", "s", "Time", sample_time_s },
 	{ "job-cpu", "s", "CPU time of the job", sample_job_s },
 	{ "load-cpu", "s", "CPU time of the load", sample_load_s },
-	{ "loads", "Loads/s", "Loads done", loads_per_s },
+	{ "loads", "Loads/s", "Loads done", sample_loads_per_s },
 	{ NULL, NULL, NULL, NULL },
 };
 

@@ -14,19 +14,10 @@
 
 #define KERNEL_SECTION "\n[kernel "
 
-const char *context_text(const struct boot_record *b, const char *group,
-			 const char *name)
-{
-	json_t *o = group ? json_object_get(b->context, group) : b->context;
-	const char *s = json_string_value(json_object_get(o, name));
-
-	return s ? s : "";
-}
-
 static json_int_t context_number(const struct boot_record *b, const char *group,
 				 const char *name)
 {
-	return json_integer_value(json_object_get(json_object_get(b->context, group), name));
+	return json_integer_value(context_value(b, group, name));
 }
 
 const struct boot_record *rerun_first(const struct rerun *r, size_t kernel)
@@ -140,8 +131,7 @@ static int load_candidate(const struct boot_record *b, struct candidate *c,
 	c->kernel.release = xstrdup(context_text(b, "kernel", "release"));
 	c->kernel.package_version = text_or_null(b, "kernel", "version");
 	c->cmdline = xstrdup(context_text(b, "image", "cmdline"));
-	c->tunables = json_incref(json_object_get(json_object_get(b->context, "kernel"),
-						  "tunables"));
+	c->tunables = json_incref(context_value(b, "kernel", "tunables"));
 	if (take_digest(b, "kernel", "digest", c->kernel.digest, err) < 0 ||
 	    take_digest(b, "image", "initramfs", c->initramfs.digest, err) < 0 ||
 	    take_digest(b, "image", "system", c->system.digest, err) < 0)

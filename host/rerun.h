@@ -51,11 +51,6 @@ void rerun_boots_done(struct rerun *r);
 /* rerun_first() - the first boot of the kernel at this place of the plan */
 const struct boot_record *rerun_first(const struct rerun *r, size_t kernel);
 
-/* context_text() - a string of a boot's context, "" when it is not there;
- * @group NULL: of the context itself */
-const char *context_text(const struct boot_record *b, const char *group,
-			 const char *name);
-
 void rerun_free(struct rerun *r);
 
 #endif

@@ -285,9 +285,7 @@ static struct bench_key key_of(const json_t *row)
 
 static bool same_key(const struct bench_key *a, const struct bench_key *b)
 {
-	if (a->threads != b->threads || !a->phase != !b->phase)
-		return false;
-	return !a->phase || strcmp(a->phase, b->phase) == 0;
+	return a->threads == b->threads && str_same(a->phase, b->phase);
 }
 
 static void add_key(struct bench_keys *keys, struct bench_key k)

@@ -52,14 +52,6 @@ void calibration_free(struct calibration *c)
 
 /* --- finding one ---------------------------------------------------------------- */
 
-static const char *host_text(const struct boot_record *b, const char *name)
-{
-	const char *s = json_string_value(json_object_get(
-		json_object_get(b->context, "host"), name));
-
-	return s ? s : "";
-}
-
 /* What a host does to exact mode is nothing. */
 static bool same_host(const struct boot_record *a, const struct boot_record *b)
 {
@@ -68,14 +60,10 @@ static bool same_host(const struct boot_record *a, const struct boot_record *b)
 	if (!boot_measured(a))
 		return true;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(host_text(a, names[i]), host_text(b, names[i])) != 0)
+		if (strcmp(context_text(a, "host", names[i]),
+			   context_text(b, "host", names[i])) != 0)
 			return false;
 	return true;
-}
-
-static const struct boot_record *first_boot(const struct compare_side *side)
-{
-	return side->table->kernels.v[side->kernel].first;
 }
 
 static bool holds_for(const struct calibration *c, const struct compare_side *like)
@@ -83,10 +71,10 @@ static bool holds_for(const struct calibration *c, const struct compare_side *li
 	const struct compare_side sides[2] = { *like, c->verdicts.sides[0] };
 	CLEANUP(strings_clear) struct strings differences = { 0 };
 
-	if (!first_boot(&sides[1]))
+	if (!compare_first_boot(&sides[1]))
 		return false;
 	compare_same(sides, 2, &differences);
-	return !differences.n && same_host(first_boot(like), first_boot(&sides[1]));
+	return !differences.n && same_host(compare_first_boot(like), compare_first_boot(&sides[1]));
 }
 
 int calibration_find(struct store *s, const struct compare_side *like,
@@ -94,13 +82,13 @@ int calibration_find(struct store *s, const struct compare_side *like,
 {
 	CLEANUP(strings_clear) struct strings ids = { 0 };
 
-	if (!first_boot(like))
+	if (!compare_first_boot(like))
 		return 0;
 	if (store_calibrations(s, &ids, err) < 0)
 		return -1;
 	for (size_t i = 0; i < ids.n; i++) {
 		if (!calibration_load(s, ids.v[i], c, NULL) && holds_for(c, like)) {
-			c->like = first_boot(like);
+			c->like = compare_first_boot(like);
 			return 1;
 		}
 		calibration_free(c);
@@ -138,18 +126,6 @@ static double mdc_pct(const struct compare *c, size_t row, size_t boots)
 	return isfinite(pct) ? pct : NAN;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
-static bool same_row(const struct compare_row *a, const struct compare_row *b)
-{
-	return a->metric == b->metric && !strcmp(a->load, b->load) &&
-	       a->bench == b->bench && same_text(a->phase, b->phase) &&
-	       a->threads == b->threads;
-}
-
 static size_t runs_of(const struct boot_record *b, const char *load)
 {
 	size_t n = 0;
@@ -168,7 +144,7 @@ double calibration_mdc_pct(const struct compare_row *row, size_t boots, void *ar
 		       runs_of(&c->boots.v[0], row->load))
 		return NAN;
 	for (size_t i = 0; i < c->all.rows.n; i++)
-		if (same_row(&c->all.rows.v[i], row))
+		if (compare_row_same(&c->all.rows.v[i], row))
 			return mdc_pct(&c->all, i, boots);
 	return NAN;
 }
@@ -202,11 +178,9 @@ static bool calibration_checked(const struct calibration *c)
 static const char *context_of(const struct calibration *c, const char *group,
 			      const char *name)
 {
-	json_t *o = c->boots.v[0].context;
-	const char *s = json_string_value(json_object_get(
-		group ? json_object_get(o, group) : o, name));
+	const char *s = context_text(&c->boots.v[0], group, name);
 
-	return s ? s : "-";
+	return *s ? s : "-";
 }
 
 static void put_subject(const struct calibration *c, struct buf *b)

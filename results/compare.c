@@ -55,6 +55,11 @@ const struct compare_cell *compare_cell_at(const struct compare *c, size_t row,
 	return &c->cells[row * c->n_sides + side];
 }
 
+const struct boot_record *compare_first_boot(const struct compare_side *s)
+{
+	return s->table->kernels.v[s->kernel].first;
+}
+
 const struct comparison *compare_at(const struct compare *c, size_t row, size_t side)
 {
 	return &c->comparisons.v[row * (c->n_sides - 1) + side - 1];
@@ -87,21 +92,18 @@ static int check_metric(const char *name, struct error *err)
 			 known.data);
 }
 
-static bool same_text(const char *a, const char *b)
+bool compare_row_same(const struct compare_row *a, const struct compare_row *b)
 {
-	return a && b ? strcmp(a, b) == 0 : a == b;
+	return a->metric == b->metric && a->bench == b->bench &&
+	       a->threads == b->threads && strcmp(a->load, b->load) == 0 &&
+	       str_same(a->phase, b->phase);
 }
 
 static void add_row(struct compare *c, struct compare_row row)
 {
-	for (size_t i = 0; i < c->rows.n; i++) {
-		const struct compare_row *r = &c->rows.v[i];
-
-		if (r->metric == row.metric && r->bench == row.bench &&
-		    r->threads == row.threads && strcmp(r->load, row.load) == 0 &&
-		    same_text(r->phase, row.phase))
+	for (size_t i = 0; i < c->rows.n; i++)
+		if (compare_row_same(&c->rows.v[i], &row))
 			return;
-	}
 	if (row.phase)
 		row.title = xasprintf("%s %s, %lld thread%s", row.load, row.phase,
 				      (long long)row.threads,
@@ -196,29 +198,21 @@ static double figure(const struct compare_row *row, const struct sample *s)
 
 	if (!row->bench)
 		return row->metric->main ? sample_time_s(s)
-					 : sample_loads(s) / sample_time_s(s);
+					 : sample_loads_per_s(s);
 	rows = view ? bench_row(s->run, &key) : NULL;
 	return rows ? bench_column(view, row->metric->column)->of(s, rows) : NAN;
 }
 
-static bool boot_exact(const struct boot_record *b)
-{
-	const char *accel = json_string_value(json_object_get(b->context, "accel"));
-
-	return accel && strcmp(accel, "exact") == 0;
-}
-
 static json_int_t boot_seed(const struct boot_record *b)
 {
-	return json_integer_value(json_object_get(
-		json_object_get(b->context, "boot"), "seed"));
+	return json_integer_value(context_value(b, "boot", "seed"));
 }
 
 /* stands_for() - an exact boot of the same seed is the same boot again */
 static bool stands_for(const struct compare_cell *cell, const struct boot_record *b)
 {
-	for (size_t i = 0; boot_exact(b) && i < cell->boots.n; i++)
-		if (cell->boots.v[i] != b && boot_exact(cell->boots.v[i]) &&
+	for (size_t i = 0; !boot_measured(b) && i < cell->boots.n; i++)
+		if (cell->boots.v[i] != b && !boot_measured(cell->boots.v[i]) &&
 		    boot_seed(cell->boots.v[i]) == boot_seed(b))
 			return true;
 	return false;
@@ -310,7 +304,7 @@ static void make_cells(struct compare *c)
 		const struct boot_records *boots = c->sides[s].boots;
 
 		for (size_t i = 0; i < boots->n; i++)
-			c->exact = c->exact || boot_exact(&boots->v[i]);
+			c->exact = c->exact || !boot_measured(&boots->v[i]);
 	}
 }
 

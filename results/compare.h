@@ -245,6 +245,11 @@ const struct compare_cell *compare_cell_at(const struct compare *c, size_t row,
 /* compare_at() - @side from 1 */
 const struct comparison *compare_at(const struct compare *c, size_t row, size_t side);
 
+/* compare_row_same() - is it the same metric of the same load? Of whatever report */
+bool compare_row_same(const struct compare_row *a, const struct compare_row *b);
+/* compare_first_boot() - of a side, or NULL when it has none */
+const struct boot_record *compare_first_boot(const struct compare_side *s);
+
 /* compare_method() - a paragraph on method, levels and rules; owned by the caller */
 char *compare_method(const struct compare *c);
 

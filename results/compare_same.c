@@ -72,8 +72,7 @@ static char *shown(const json_t *v)
 
 static const json_t *look_up(const struct boot_record *b, const struct must_agree *k)
 {
-	return json_object_get(k->group ? json_object_get(b->context, k->group)
-					: b->context, k->member);
+	return context_value(b, k->group, k->member);
 }
 
 static bool stated(const json_t *v)
@@ -98,16 +97,11 @@ static const char *side_title(const struct compare_side *s)
 	return s->title ? s->title : s->table->kernels.v[s->kernel].label;
 }
 
-static const struct boot_record *first_boot(const struct compare_side *s)
-{
-	return s->table->kernels.v[s->kernel].first;
-}
-
 /* within() - boots of one side that are not alike */
 static void within(const struct compare_side *s, const struct must_agree *k,
 		   struct strings *differences)
 {
-	const struct boot_record *first = first_boot(s);
+	const struct boot_record *first = compare_first_boot(s);
 
 	for (size_t i = 0; first && i < s->boots->n; i++) {
 		const struct boot_record *b = &s->boots->v[i];
@@ -127,7 +121,7 @@ static void within(const struct compare_side *s, const struct must_agree *k,
 static void between(const struct compare_side *a, const struct compare_side *b,
 		    const struct must_agree *k, struct strings *differences)
 {
-	const struct boot_record *fa = first_boot(a), *fb = first_boot(b);
+	const struct boot_record *fa = compare_first_boot(a), *fb = compare_first_boot(b);
 	cleanup_free char *one = NULL, *other = NULL;
 
 	if (!fa || !fb || equal(look_up(fa, k), look_up(fb, k)))
@@ -215,7 +209,7 @@ void compare_same(const struct compare_side *sides, size_t n,
 			between(&sides[0], &sides[s], k, differences);
 	}
 	for (size_t s = 0; s < n; s++) {
-		const struct boot_record *first = first_boot(&sides[s]);
+		const struct boot_record *first = compare_first_boot(&sides[s]);
 		size_t before = differences->n;
 
 		for (size_t i = 0; i < sides[s].boots->n &&
@@ -225,7 +219,7 @@ void compare_same(const struct compare_side *sides, size_t n,
 					   &sides[s].boots->v[i], "another boot",
 					   differences);
 		if (s)
-			told_alike(first_boot(&sides[0]), side_title(&sides[0]),
+			told_alike(compare_first_boot(&sides[0]), side_title(&sides[0]),
 				   first, side_title(&sides[s]), differences);
 	}
 }

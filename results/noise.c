@@ -22,10 +22,7 @@ const char *noise_member(enum noise_figure f)
 
 bool boot_measured(const struct boot_record *b)
 {
-	const char *accel = json_string_value(json_object_get(b->context,
-							      "accel"));
-
-	return !accel || strcmp(accel, "exact") != 0;
+	return strcmp(context_text(b, NULL, "accel"), "exact") != 0;
 }
 
 bool run_noise(const struct boot_record *b, const struct run_record *r,

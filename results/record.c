@@ -463,6 +463,21 @@ void boot_records_clear(struct boot_records *v)
 	boot_records_free(v);
 }
 
+json_t *context_value(const struct boot_record *b, const char *group,
+		      const char *name)
+{
+	return json_object_get(group ? json_object_get(b->context, group) :
+			       b->context, name);
+}
+
+const char *context_text(const struct boot_record *b, const char *group,
+			 const char *name)
+{
+	const char *s = json_string_value(context_value(b, group, name));
+
+	return s ? s : "";
+}
+
 void boot_records_link(struct boot_records *v)
 {
 	for (size_t i = 0; i < v->n; i++)

@@ -174,6 +174,15 @@ void boot_records_clear(struct boot_records *v);
  * that did not end well stands for nothing, and both are looked at as they are */
 void boot_records_link(struct boot_records *v);
 
+/* context_value() - a member of the boot's context, or of a @group of it; NULL when it
+ * is not there */
+json_t *context_value(const struct boot_record *b, const char *group,
+		      const char *name);
+/* context_text() - the same as text, "" when it is not there or none; owned by the
+ * boot. @group: NULL for the context itself */
+const char *context_text(const struct boot_record *b, const char *group,
+			 const char *name);
+
 /* run_good() - may this run's figures be averaged? It ended well, and its boot
  * was on the machine that was asked for, and was not done again */
 bool run_good(const struct boot_record *b, const struct run_record *r);

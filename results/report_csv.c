@@ -71,9 +71,7 @@ static void put_bench_row(struct buf *b, const json_t *row,
 /* "sched/base_slice_ns=3000000;boot:preempt=full" of a sweep's point */
 static void put_tunables(struct buf *b, const struct boot_record *boot)
 {
-	const json_t *list = json_object_get(json_object_get(boot->context,
-							     "kernel"),
-					     "tunables");
+	const json_t *list = context_value(boot, "kernel", "tunables");
 	CLEANUP(buf_free) struct buf text = { 0 };
 	const json_t *t;
 	size_t i;

@@ -41,16 +41,6 @@ static void compare_kernels(struct html_page *p)
 
 /* --- top of the page ------------------------------------------------------------------ */
 
-static const char *context_text(const struct report *r, const char *group,
-				const char *member)
-{
-	const json_t *ctx = r->boots.n ? r->boots.v[0].context : NULL;
-
-	if (group)
-		ctx = json_object_get(ctx, group);
-	return json_string_value(json_object_get(ctx, member));
-}
-
 static void put_title(struct html_page *p)
 {
 	if (p->r->boots.n)
@@ -61,7 +51,7 @@ static void put_title(struct html_page *p)
 
 static void put_fact(struct buf *b, const char *name, const char *value)
 {
-	if (!value)
+	if (!*value)
 		return;
 	buf_printf(b, "<div><dt>%s</dt><dd>", name);
 	html_label(b, value);
@@ -106,9 +96,9 @@ static void put_facts(struct html_page *p)
 	size_t runs_all, runs = count_runs(r, &runs_all);
 
 	buf_adds(p->b, "<dl class=\"facts\">\n");
-	put_fact(p->b, "Machine profile", context_text(r, "profile", "name"));
-	put_fact(p->b, "Job", context_text(r, "job", "name"));
-	put_fact(p->b, "Accelerator", context_text(r, NULL, "accel"));
+	put_fact(p->b, "Machine profile", context_text(&r->boots.v[0], "profile", "name"));
+	put_fact(p->b, "Job", context_text(&r->boots.v[0], "job", "name"));
+	put_fact(p->b, "Accelerator", context_text(&r->boots.v[0], NULL, "accel"));
 	put_count(p->b, "Kernels", NULL, r->table.kernels.n, 0);
 	put_count(p->b, "Boots", "asked for", r->boots.n, planned_boots(r));
 	put_count(p->b, "Runs that count", "begun or asked for", runs, runs_all);

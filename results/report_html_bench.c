@@ -37,12 +37,6 @@ static bool any_good(const struct cell *const *cells, size_t n)
 	return false;
 }
 
-/* same_phase() - a benchmark without phases has NULL */
-static bool same_phase(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
 /* --- plots -------------------------------------------------------------------------- */
 
 /* struct of_row - for a figure of the rows of one key */
@@ -91,7 +85,7 @@ static void add_curve(struct html_page *p, size_t bench, size_t kernel,
 	for (size_t i = 0; i < keys->n; i++) {
 		struct spread s;
 
-		if (!same_phase(keys->v[i].phase, phase))
+		if (!str_same(keys->v[i].phase, phase))
 			continue;
 		s = bench_spread(table_bench_cell(t, bench, kernel),
 				 &keys->v[i], column);
@@ -143,7 +137,7 @@ static void put_phase(struct html_page *p, size_t bench, const char *phase,
 static bool first_of_phase(const struct bench_keys *keys, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
-		if (same_phase(keys->v[k].phase, keys->v[i].phase))
+		if (str_same(keys->v[k].phase, keys->v[i].phase))
 			return false;
 	return true;
 }

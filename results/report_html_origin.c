@@ -141,8 +141,7 @@ static void put_boot(struct buf *b, const struct boot_record *boot)
 	html_label(b, boot->label);
 	buf_printf(b, "</th><td class=\"n\">%lld</td><td class=\"n\">%lld</td>",
 		   (long long)boot->number, (long long)boot->index);
-	put_count(b, json_object_get(json_object_get(boot->context, "boot"),
-				     "seed"));
+	put_count(b, context_value(boot, "boot", "seed"));
 	buf_printf(b, "<td class=\"n\">%zu of %zu</td><td>%s", good,
 		   boot->runs.n, verdict_name(boot->verdict));
 	/* A good boot's evidence may well say how long the host took. */
@@ -227,8 +226,7 @@ static void put_kernels(struct buf *b, const json_t *kernels)
 
 static const char *text_of(const struct report *r, const char *group)
 {
-	return json_string_value(json_object_get(json_object_get(
-		r->boots.v[0].context, group), "text"));
+	return context_text(&r->boots.v[0], group, "text");
 }
 
 void html_put_provenance(struct html_page *p)
@@ -250,14 +248,11 @@ void html_put_provenance(struct html_page *p)
 
 static void put_host_boot(struct buf *b, const struct boot_record *boot)
 {
-	const json_t *start = json_object_get(json_object_get(boot->context,
-							      "host"), "start");
-
 	buf_adds(b, "<tr><th scope=\"row\">");
 	html_label(b, boot->label);
 	buf_printf(b, "</th><td class=\"n\">%lld</td><td>",
 		   (long long)boot->number);
-	put_value(b, start);
+	put_value(b, context_value(boot, "host", "start"));
 	buf_printf(b, "</td><td><code>%s</code></td></tr>\n", boot->id);
 }
 

@@ -23,8 +23,7 @@ static const json_t *kernel_member(const struct table *t, size_t kernel,
 {
 	const struct boot_record *b = t->kernels.v[kernel].first;
 
-	return b ? json_object_get(json_object_get(b->context, "kernel"), member)
-		 : NULL;
+	return b ? context_value(b, "kernel", member) : NULL;
 }
 
 static size_t knobs(const struct table *t, size_t kernel)

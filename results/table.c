@@ -286,6 +286,11 @@ double sample_loads(const struct sample *s)
 				    sample_figure(s, FIG_COUNT_PER_LOAD);
 }
 
+double sample_loads_per_s(const struct sample *s)
+{
+	return sample_loads(s) / sample_time_s(s);
+}
+
 /* range_mean() - mean of some runs from @from, @n of them */
 static double range_mean(const struct cell *c, size_t from, size_t n,
 			 double (*of)(const struct sample *s))

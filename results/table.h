@@ -75,6 +75,7 @@ double sample_time_s(const struct sample *s);
 double sample_job_s(const struct sample *s);	/* user + system */
 double sample_load_s(const struct sample *s);	/* of the load; 0 when none ran */
 double sample_loads(const struct sample *s);	/* done / per_load */
+double sample_loads_per_s(const struct sample *s);
 double sample_figure(const struct sample *s, enum run_figure f);
 
 /* cell_mean() - mean over the good runs; NAN when there is none or one of them

@@ -147,6 +147,11 @@ bool parse_size(const char *s, uint64_t *out)
 	return true;
 }
 
+bool str_same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
 bool str_starts(const char *s, const char *prefix)
 {
 	return !strncmp(s, prefix, strlen(prefix));

@@ -98,6 +98,8 @@ bool parse_u64(const char *s, uint64_t *out);
  */
 bool parse_size(const char *s, uint64_t *out);
 
+/* str_same() - strcmp() for strings of which either may be NULL: NULL is NULL alone */
+bool str_same(const char *a, const char *b);
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
 
