@@ -14,12 +14,10 @@ static const size_t boot_counts[] = { 4, 5, 6, 8, 10, 15, 20, 30 };
 
 /* --- reading one ---------------------------------------------------------------- */
 
-int calibration_load(struct store *s, const char *run_id, struct calibration *c,
-		     struct error *err)
+/* read_boots() - its boots, not compared yet */
+static int read_boots(struct store *s, const char *run_id, struct calibration *c,
+		      struct error *err)
 {
-	const struct compare_options every = { .metric = "all" };
-	struct compare_side sides[2];
-
 	snprintf(c->run_id, sizeof(c->run_id), "%s", run_id);
 	if (store_load_run(s, run_id, &c->boots, err) < 0)
 		return -1;
@@ -30,15 +28,34 @@ int calibration_load(struct store *s, const char *run_id, struct calibration *c,
 	if (c->table.kernels.n != 2)
 		return error_set(err, 0, "calibration '%s' has %zu labels, and two are needed",
 				 run_id, c->table.kernels.n);
-	for (size_t i = 0; i < 2; i++)
-		sides[i] = (struct compare_side){
-			.run_id = c->run_id, .boots = &c->boots,
-			.table = &c->table, .kernel = i,
-		};
-	if (compare_make(&c->verdicts, sides, 2, NULL, err) < 0 ||
-	    compare_make(&c->all, sides, 2, &every, err) < 0)
-		return error_prefix(err, "calibration '%s'", run_id);
 	return 0;
+}
+
+static struct compare_side side_of(const struct calibration *c, size_t kernel)
+{
+	return (struct compare_side){
+		.run_id = c->run_id, .boots = &c->boots, .table = &c->table,
+		.kernel = kernel,
+	};
+}
+
+/* compare_both() - its figures alone: what more boots would tell, mdc_pct() says */
+static int compare_both(struct calibration *c, struct error *err)
+{
+	const struct compare_options main = { .no_outlook = true };
+	const struct compare_options every = { .metric = "all", .no_outlook = true };
+	const struct compare_side sides[] = { side_of(c, 0), side_of(c, 1) };
+
+	if (compare_make(&c->verdicts, sides, 2, &main, err) < 0 ||
+	    compare_make(&c->all, sides, 2, &every, err) < 0)
+		return error_prefix(err, "calibration '%s'", c->run_id);
+	return 0;
+}
+
+int calibration_load(struct store *s, const char *run_id, struct calibration *c,
+		     struct error *err)
+{
+	return read_boots(s, run_id, c, err) < 0 ? -1 : compare_both(c, err);
 }
 
 void calibration_free(struct calibration *c)
@@ -68,7 +85,7 @@ static bool same_host(const struct boot_record *a, const struct boot_record *b)
 
 static bool holds_for(const struct calibration *c, const struct compare_side *like)
 {
-	const struct compare_side sides[2] = { *like, c->verdicts.sides[0] };
+	const struct compare_side sides[2] = { *like, side_of(c, 0) };
 	CLEANUP(strings_clear) struct strings differences = { 0 };
 
 	if (!compare_first_boot(&sides[1]))
@@ -87,7 +104,8 @@ int calibration_find(struct store *s, const struct compare_side *like,
 	if (store_calibrations(s, &ids, err) < 0)
 		return -1;
 	for (size_t i = 0; i < ids.n; i++) {
-		if (!calibration_load(s, ids.v[i], c, NULL) && holds_for(c, like)) {
+		if (!read_boots(s, ids.v[i], c, NULL) && holds_for(c, like) &&
+		    !compare_both(c, NULL)) {
 			c->like = compare_first_boot(like);
 			return 1;
 		}
