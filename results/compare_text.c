@@ -116,43 +116,47 @@ static void put_mean(const struct compare *c, const struct compare_mean *m,
 	put_wrapped("* ", text.data, b);
 }
 
+/* told_before() - has an earlier row the same load, of another metric? */
+static bool told_before(const struct compare *c, size_t at)
+{
+	const struct compare_row *row = &c->rows.v[at];
+
+	for (size_t i = 0; i < at; i++)
+		if (c->rows.v[i].bench == row->bench &&
+		    strcmp(c->rows.v[i].load, row->load) == 0)
+			return true;
+	return false;
+}
+
+/* put_side_notes() - of a row's runs on one side; @some: there were any before */
+static void put_side_notes(const struct compare_row *row,
+			   const struct compare_side *side, bool *some, struct buf *b)
+{
+	size_t at = table_find_row(side->table, row->load, row->bench);
+	const struct cell *cell;
+
+	if (at == table_rows(side->table))
+		return;
+	cell = table_cell(side->table, at, side->kernel);
+	for (size_t i = 0; i < cell->notes.n; i++) {
+		cleanup_free char *line = xasprintf("%s: %s", row->load,
+						    cell->notes.v[i]);
+
+		if (!*some)
+			buf_adds(b, "\nRuns that are in no figure:\n");
+		*some = true;
+		put_wrapped("  ", line, b);
+	}
+}
+
 /* put_notes() - each run that is in no figure, once however many metrics there are */
 static void put_notes(const struct compare *c, struct buf *b)
 {
 	bool some = false;
 
-	for (size_t r = 0; r < c->rows.n; r++) {
-		const struct compare_row *row = &c->rows.v[r];
-		bool again = false;
-
-		for (size_t i = 0; i < r; i++)
-			again = again || (c->rows.v[i].bench == row->bench &&
-					  strcmp(c->rows.v[i].load, row->load) == 0);
-		for (size_t s = 0; !again && s < c->n_sides; s++) {
-			const struct table *t = c->sides[s].table;
-			const struct strings *all = row->bench ? &t->benches
-							       : &t->loads;
-			size_t l = 0;
-			const struct cell *cell;
-
-			while (l < all->n && strcmp(all->v[l], row->load) != 0)
-				l++;
-			if (l == all->n)
-				continue;
-			cell = row->bench ? table_bench_cell(t, l, c->sides[s].kernel)
-					  : table_cell(t, l, c->sides[s].kernel);
-			for (size_t i = 0; i < cell->notes.n; i++) {
-				CLEANUP(buf_free) struct buf line = { 0 };
-
-				if (!some)
-					buf_adds(b, "\nRuns that are in no figure:\n");
-				some = true;
-				buf_printf(&line, "%s: %s", row->load,
-					   cell->notes.v[i]);
-				put_wrapped("  ", line.data, b);
-			}
-		}
-	}
+	for (size_t r = 0; r < c->rows.n; r++)
+		for (size_t s = 0; !told_before(c, r) && s < c->n_sides; s++)
+			put_side_notes(&c->rows.v[r], &c->sides[s], &some, b);
 }
 
 void compare_put_text(const struct compare *c, const struct strings *differences,

@@ -97,7 +97,7 @@ static void two_sides(const struct nested *a, const struct nested *b, double lev
 void precision_make(const struct table *t, size_t rounds,
 		    const struct precision_wanted *w, struct precisions *out)
 {
-	size_t rows = t->loads.n + t->benches.n, first = t->kernels.n > 1;
+	size_t rows = table_rows(t), first = t->kernels.n > 1;
 	/* Of the first step of Holm's adjustment */
 	double level = INFER_LEVEL / (double)family(t->kernels.n, rows);
 
@@ -108,8 +108,7 @@ void precision_make(const struct table *t, size_t rounds,
 		for (size_t k = first; k < t->kernels.n; k++) {
 			CLEANUP(nested_free) struct nested n = { 0 };
 			struct precision p = {
-				.load = row < t->loads.n ? t->loads.v[row] :
-					t->benches.v[row - t->loads.n],
+				.load = table_row_name(t, row),
 				.baseline = first ? t->kernels.v[0].label : NULL,
 				.kernel = t->kernels.v[k].label,
 			};

@@ -195,20 +195,11 @@ static size_t make_titles(const struct bench_view *v, bool phases,
 	return text;
 }
 
-static size_t boots_of(const struct cell *c)
-{
-	size_t boots = 0;
-
-	for (size_t i = 0; i < c->good.n; i++)
-		boots += i == 0 || c->good.v[i].boot != c->good.v[i - 1].boot;
-	return boots;
-}
-
 /* has_intervals() - one boot of each kernel tells none: columns of "-" */
 static bool has_intervals(const struct report *r, size_t bench)
 {
 	for (size_t n = 0; n < r->table.kernels.n; n++)
-		if (boots_of(table_bench_cell(&r->table, bench, n)) > 1)
+		if (cell_boots(table_bench_cell(&r->table, bench, n)) > 1)
 			return true;
 	return false;
 }
@@ -224,7 +215,7 @@ static void add_row(const struct report *r, size_t bench, size_t kernel,
 		grid_add_text(g, k->phase);
 		grid_add(g, xasprintf("%lld", (long long)k->threads));
 	}
-	grid_add(g, xasprintf("%zu", boots_of(c)));
+	grid_add(g, xasprintf("%zu", cell_boots(c)));
 	grid_add(g, xasprintf("%zu", c->good.n));
 	for (const struct bench_column *col = v->columns; col->name; col++) {
 		struct spread s = bench_spread(c, k, col);

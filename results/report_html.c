@@ -85,7 +85,7 @@ static size_t count_runs(const struct report *r, size_t *all)
 
 static size_t planned_boots(const struct report *r)
 {
-	size_t all = (size_t)r->boots.v[0].plan_boots * r->table.kernels.n;
+	size_t all = (size_t)table_boots(&r->boots) * r->table.kernels.n;
 
 	return all > r->boots.n ? all : r->boots.n;
 }
@@ -177,6 +177,38 @@ void html_mean(struct buf *b, double mean, double half_width, int decimals)
 		html_number(b, half_width, decimals);
 		buf_adds(b, "</span>");
 	}
+}
+
+void html_mean_cell(struct buf *b, double mean, double half_width, int decimals)
+{
+	buf_adds(b, "<td class=\"n\">");
+	html_mean(b, mean, half_width, decimals);
+	buf_adds(b, "</td>");
+}
+
+void html_kernel_head(struct html_page *p, size_t kernel)
+{
+	buf_printf(p->b, "<tr><th scope=\"row\"><span class=\"sw k%zu\"></span>",
+		   kernel % PLOT_SERIES);
+	html_label(p->b, p->r->table.kernels.v[kernel].label);
+	buf_adds(p->b, "</th>");
+}
+
+const struct cell **html_cells(const struct table *t, size_t row)
+{
+	const struct cell **cells = xcalloc(t->kernels.n + 1, sizeof(*cells));
+
+	for (size_t k = 0; k < t->kernels.n; k++)
+		cells[k] = table_cell(t, row, k);
+	return cells;
+}
+
+bool html_any_good(const struct cell *const *cells, size_t n)
+{
+	for (size_t k = 0; k < n; k++)
+		if (cells[k]->good.n)
+			return true;
+	return false;
 }
 
 void html_notes(struct buf *b, const struct cell *const *cells, size_t n)

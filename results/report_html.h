@@ -53,6 +53,11 @@ void html_put_host(struct html_page *p);
 const struct comparison *html_comparison(const struct html_page *p,
 					 const char *load, size_t kernel);
 
+/* html_cells() - those of a row of the table (table_rows()), kernel by kernel; the array
+ * is owned by the caller. html_any_good() - has any of @n a good run? */
+const struct cell **html_cells(const struct table *t, size_t row);
+bool html_any_good(const struct cell *const *cells, size_t n);
+
 /* html_rows() - a cell of each kernel as rows of a plot
  * @of: the figure of a run, @arg for it; a run without one is left out
  * @unit: after a figure in the tips */
@@ -68,6 +73,10 @@ void html_describe(struct figure *f, const struct plot_rows *rows,
 
 /* html_mean() - "12.34 <span>±0.05</span>" */
 void html_mean(struct buf *b, double mean, double half_width, int decimals);
+/* html_mean_cell() - the same in a <td> */
+void html_mean_cell(struct buf *b, double mean, double half_width, int decimals);
+/* html_kernel_head() - a row's beginning: the kernel's colour and label */
+void html_kernel_head(struct html_page *p, size_t kernel);
 /* html_notes() - the notes of cells as a list; nothing when there are none */
 void html_notes(struct buf *b, const struct cell *const *cells, size_t n);
 

@@ -20,23 +20,6 @@ static const struct metric *main_metric(const char *bench)
 	return NULL;
 }
 
-static const struct cell **cells_of(const struct table *t, size_t bench)
-{
-	const struct cell **cells = xcalloc(t->kernels.n + 1, sizeof(*cells));
-
-	for (size_t k = 0; k < t->kernels.n; k++)
-		cells[k] = table_bench_cell(t, bench, k);
-	return cells;
-}
-
-static bool any_good(const struct cell *const *cells, size_t n)
-{
-	for (size_t k = 0; k < n; k++)
-		if (cells[k]->good.n)
-			return true;
-	return false;
-}
-
 /* --- plots -------------------------------------------------------------------------- */
 
 /* struct of_row - for a figure of the rows of one key */
@@ -149,7 +132,7 @@ static void put_plots(struct html_page *p, size_t bench,
 	const char *name = p->r->table.benches.v[bench];
 	const struct metric *m = main_metric(name);
 
-	if (!m || keys->n == 0 || !any_good(cells, p->r->table.kernels.n))
+	if (!m || keys->n == 0 || !html_any_good(cells, p->r->table.kernels.n))
 		return;
 	buf_adds(p->b, "<div class=\"figures\">\n");
 	if (!keys->v[0].phase)
@@ -162,36 +145,22 @@ static void put_plots(struct html_page *p, size_t bench,
 
 /* --- table -------------------------------------------------------------------------- */
 
-static size_t boots_of(const struct cell *c)
-{
-	size_t boots = 0;
-
-	for (size_t i = 0; i < c->good.n; i++)
-		boots += i == 0 || c->good.v[i].boot != c->good.v[i - 1].boot;
-	return boots;
-}
-
 static void put_row(struct html_page *p, size_t bench, size_t kernel,
 		    const struct bench_key *key, bool phases)
 {
 	const struct cell *c = table_bench_cell(&p->r->table, bench, kernel);
 	const struct bench_view *v = bench_view(p->r->table.benches.v[bench]);
 
-	buf_printf(p->b, "<tr><th scope=\"row\"><span class=\"sw k%zu\"></span>",
-		   kernel % PLOT_SERIES);
-	html_label(p->b, p->r->table.kernels.v[kernel].label);
-	buf_adds(p->b, "</th>");
+	html_kernel_head(p, kernel);
 	if (phases)
 		buf_printf(p->b, "<td class=\"n\">%lld</td>",
 			   (long long)key->threads);
 	buf_printf(p->b, "<td class=\"n\">%zu</td><td class=\"n\">%zu</td>",
-		   boots_of(c), c->good.n);
+		   cell_boots(c), c->good.n);
 	for (const struct bench_column *col = v->columns; col->name; col++) {
 		struct spread s = bench_spread(c, key, col);
 
-		buf_adds(p->b, "<td class=\"n\">");
-		html_mean(p->b, s.mean, s.half_width, col->decimals);
-		buf_adds(p->b, "</td>");
+		html_mean_cell(p->b, s.mean, s.half_width, col->decimals);
 	}
 	buf_adds(p->b, "</tr>\n");
 }
@@ -261,7 +230,7 @@ static void put_settings(struct html_page *p, size_t bench)
 static void put_bench_section(struct html_page *p, size_t bench)
 {
 	const struct table *t = &p->r->table;
-	cleanup_free const struct cell **cells = cells_of(t, bench);
+	cleanup_free const struct cell **cells = html_cells(t, t->loads.n + bench);
 	CLEANUP(bench_keys_free) struct bench_keys keys = { 0 };
 
 	buf_printf(p->b, "<section id=\"bench-%zu\" aria-labelledby=\"h-bench-%zu\">\n<h2 id=\"h-bench-%zu\">",

@@ -53,31 +53,13 @@ static void put_ecdfs(struct html_page *p, const char *load,
 	}
 }
 
-/* cells_of() - a load's, kernel by kernel; owned by the caller */
-static const struct cell **cells_of(const struct table *t, size_t load)
-{
-	const struct cell **cells = xcalloc(t->kernels.n + 1, sizeof(*cells));
-
-	for (size_t k = 0; k < t->kernels.n; k++)
-		cells[k] = table_cell(t, load, k);
-	return cells;
-}
-
-static bool any_good(const struct cell *const *cells, size_t n)
-{
-	for (size_t k = 0; k < n; k++)
-		if (cells[k]->good.n)
-			return true;
-	return false;
-}
-
 static void put_plots(struct html_page *p, size_t load,
 		      const struct cell *const *cells)
 {
 	CLEANUP(plot_rows_clear) struct plot_rows rows = { 0 };
 	const char *name = p->r->table.loads.v[load];
 
-	if (!any_good(cells, p->r->table.kernels.n))
+	if (!html_any_good(cells, p->r->table.kernels.n))
 		return;
 	html_rows(p, cells, time_of, NULL, "s", &rows);
 	buf_adds(p->b, "<div class=\"figures\">\n");
@@ -96,21 +78,6 @@ static void put_n(struct buf *b, double v, int decimals)
 	buf_adds(b, "</td>");
 }
 
-static void put_m(struct buf *b, double v, double half_width, int decimals)
-{
-	buf_adds(b, "<td class=\"n\">");
-	html_mean(b, v, half_width, decimals);
-	buf_adds(b, "</td>");
-}
-
-static void put_kernel(struct html_page *p, size_t kernel)
-{
-	buf_printf(p->b, "<tr><th scope=\"row\"><span class=\"sw k%zu\"></span>",
-		   kernel % PLOT_SERIES);
-	html_label(p->b, p->r->table.kernels.v[kernel].label);
-	buf_adds(p->b, "</th>");
-}
-
 static void put_figures(struct html_page *p, size_t load)
 {
 	struct buf *b = p->b;
@@ -121,14 +88,14 @@ static void put_figures(struct html_page *p, size_t load)
 		struct cell_figures f;
 
 		cell_compute(&p->r->table, load, k, &f);
-		put_kernel(p, k);
+		html_kernel_head(p, k);
 		buf_printf(b, "<td class=\"n\">%zu</td><td class=\"n\">%zu</td>",
 			   f.boots, f.runs);
-		put_m(b, f.time_s, f.time_hw_s, html_decimals(f.time_s));
-		put_m(b, f.ratio, f.ratio_hw, 3);
+		html_mean_cell(b, f.time_s, f.time_hw_s, html_decimals(f.time_s));
+		html_mean_cell(b, f.ratio, f.ratio_hw, 3);
 		put_n(b, f.cpu_pct, 1);
 		put_n(b, f.loads, 2);
-		put_m(b, f.loads_per_s, f.loads_per_s_hw, 3);
+		html_mean_cell(b, f.loads_per_s, f.loads_per_s_hw, 3);
 		put_n(b, f.marginal_per_s, 3);
 		put_n(b, f.lcpu_pct, 1);
 		buf_adds(b, "</tr>\n");
@@ -147,7 +114,7 @@ static void put_machine(struct html_page *p, size_t load)
 		struct cell_figures f;
 
 		cell_compute(&p->r->table, load, k, &f);
-		put_kernel(p, k);
+		html_kernel_head(p, k);
 		put_n(b, f.user_pct, 1);
 		put_n(b, f.system_pct, 1);
 		put_n(b, f.iowait_pct, 1);
@@ -226,7 +193,7 @@ static void put_unit(struct html_page *p, size_t load)
 static void put_load(struct html_page *p, size_t load)
 {
 	const struct table *t = &p->r->table;
-	cleanup_free const struct cell **cells = cells_of(t, load);
+	cleanup_free const struct cell **cells = html_cells(t, load);
 
 	buf_printf(p->b, "<section id=\"load-%zu\" aria-labelledby=\"h-load-%zu\">\n<h2 id=\"h-load-%zu\">",
 		   load + 1, load + 1, load + 1);

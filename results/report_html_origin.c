@@ -104,10 +104,9 @@ void html_put_missing(struct html_page *p)
 	size_t n = 0;
 
 	section(p->b, "missing", "Missing, censored, void");
-	for (size_t row = 0; row < t->loads.n + t->benches.n; row++)
+	for (size_t row = 0; row < table_rows(t); row++)
 		for (size_t k = 0; k < t->kernels.n; k++)
-			n += put_missing(p, row < t->loads.n ? t->loads.v[row] :
-					 t->benches.v[row - t->loads.n],
+			n += put_missing(p, table_row_name(t, row),
 					 table_cell(t, row, k), &begun);
 	if (begun) {
 		buf_adds(p->b, "</tbody>\n");

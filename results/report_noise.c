@@ -135,17 +135,14 @@ void put_noise_wide(const struct report *r, struct buf *b)
 {
 	CLEANUP(grid_free) struct grid g = { .titles = titles, .text = 2 };
 	const struct table *t = &r->table;
-	size_t loads = t->loads.n;
 
 	if (!any_receipt(r))
 		return;
-	for (size_t l = 0; l < loads + t->benches.n; l++) {
+	for (size_t row = 0; row < table_rows(t); row++) {
 		for (size_t k = 0; k < t->kernels.n; k++) {
-			grid_add_text(&g, l < loads ? t->loads.v[l] :
-					  t->benches.v[l - loads]);
+			grid_add_text(&g, table_row_name(t, row));
 			grid_add_text(&g, t->kernels.v[k].label);
-			add_row(l < loads ? table_cell(t, l, k) :
-				table_bench_cell(t, l - loads, k), &g);
+			add_row(table_cell(t, row, k), &g);
 		}
 	}
 	buf_adds(b, "\nThe host meanwhile (means, % of the time from the run's start to its end; vCPU: it ran; Wait, Main: the vCPU that waited\n"

@@ -84,6 +84,25 @@ size_t table_find_bench(const struct table *t, const char *name)
 	return i;
 }
 
+size_t table_rows(const struct table *t)
+{
+	return t->loads.n + t->benches.n;
+}
+
+const char *table_row_name(const struct table *t, size_t row)
+{
+	return row < t->loads.n ? t->loads.v[row] : t->benches.v[row - t->loads.n];
+}
+
+size_t table_find_row(const struct table *t, const char *name, bool bench)
+{
+	size_t at = bench ? table_find_bench(t, name) : find_load(t, name);
+
+	if (at == (bench ? t->benches.n : t->loads.n))
+		return table_rows(t);
+	return bench ? t->loads.n + at : at;
+}
+
 static void add_load(struct table *t, char *load, bool bench)
 {
 	if (bench && table_find_bench(t, load) == t->benches.n)
@@ -193,7 +212,7 @@ void table_make(struct table *t, struct boot_records *boots)
 				 boots->v[i].runs.v[r].bench);
 	}
 
-	t->cells = xcalloc((t->loads.n + t->benches.n) * t->kernels.n + 1,
+	t->cells = xcalloc(table_rows(t) * t->kernels.n + 1,
 			   sizeof(t->cells[0]));
 	for (size_t i = 0; i < boots->n; i++)
 		take_runs(t, &boots->v[i],
@@ -204,7 +223,7 @@ void table_make(struct table *t, struct boot_records *boots)
 
 void table_free(struct table *t)
 {
-	for (size_t i = 0; i < (t->loads.n + t->benches.n) * t->kernels.n; i++) {
+	for (size_t i = 0; i < table_rows(t) * t->kernels.n; i++) {
 		samples_free(&t->cells[i].good);
 		strings_clear(&t->cells[i].notes);
 	}
@@ -348,6 +367,15 @@ static double cell_sum(const struct cell *c, enum run_figure f)
 	for (size_t i = 0; i < c->good.n; i++)
 		sum += sample_figure(&c->good.v[i], f);
 	return sum;
+}
+
+size_t cell_boots(const struct cell *c)
+{
+	size_t boots = 0;
+
+	for (size_t i = 0; i < c->good.n; i++)
+		boots += i == 0 || c->good.v[i].boot != c->good.v[i - 1].boot;
+	return boots;
 }
 
 double cell_figure(const struct cell *c, enum run_figure f)

@@ -59,6 +59,12 @@ void table_free(struct table *t);
 int64_t table_boots(const struct boot_records *boots);
 const struct cell *table_cell(const struct table *t, size_t load,
 			      size_t kernel);
+/* table_rows() - loads and then benchmarks, as table_cell() counts them, too.
+ * table_row_name() - of one; owned by the boots */
+size_t table_rows(const struct table *t);
+const char *table_row_name(const struct table *t, size_t row);
+/* table_find_row() - of a load or a benchmark; table_rows(): it was not run */
+size_t table_find_row(const struct table *t, const char *name, bool bench);
 /* table_bench_cell() - the same of a benchmark */
 const struct cell *table_bench_cell(const struct table *t, size_t bench,
 				    size_t kernel);
@@ -102,6 +108,9 @@ struct spread {
 struct spread cell_spread(const struct cell *c,
 			  double (*of)(const struct sample *s, const void *arg),
 			  const void *arg);
+
+/* cell_boots() - boots with a good run */
+size_t cell_boots(const struct cell *c);
 
 /* cell_figure() - mean of one of RUN_END's figures; NAN as above */
 double cell_figure(const struct cell *c, enum run_figure f);
