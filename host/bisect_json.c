@@ -28,11 +28,6 @@ static void json_freep(json_t **o)
 
 /* --- writing ------------------------------------------------------------------------ */
 
-static void put_text(json_t *o, const char *name, const char *s)
-{
-	json_put(o, name, s ? json_string(s) : json_null());
-}
-
 static json_t *strings_json(const struct strings *s)
 {
 	json_t *a = json_array();
@@ -60,9 +55,9 @@ static json_t *step_json(const struct bisect_step *s)
 	json_t *o = json_object();
 
 	json_put(o, "commit", json_string(s->commit));
-	put_text(o, "subject", s->subject);
+	json_put_text(o, "subject", s->subject);
 	json_put(o, "verdict", json_string(bisect_verdict_name(s->verdict)));
-	put_text(o, "reason", s->reason);
+	json_put_text(o, "reason", s->reason);
 	json_put(o, "order", json_integer(s->order));
 	json_put(o, "built", json_string(s->built));
 	json_put(o, "call", call_json(&s->call));
@@ -87,7 +82,7 @@ static json_t *kbuild_json(const struct bisect_kbuild *k)
 {
 	json_t *o = json_object();
 
-	put_text(o, "config", k->config);
+	json_put_text(o, "config", k->config);
 	json_put(o, "fragment", json_boolean(k->fragment));
 	json_put(o, "sets", strings_json(&k->sets));
 	json_put(o, "jobs", json_integer(k->jobs));
@@ -99,29 +94,29 @@ static json_t *state_json(const struct bisect *b)
 	json_t *o = json_object(), *steps = json_array(), *machine = json_object();
 
 	json_put(o, "format", json_integer(FORMAT));
-	put_text(o, "id", b->id);
-	put_text(o, "created", b->created);
-	put_text(o, "source", b->source);
-	put_text(o, "good", b->good_name);
-	put_text(o, "bad", b->bad_name);
-	put_text(o, "load", b->load);
-	put_text(o, "metric", b->metric);
+	json_put_text(o, "id", b->id);
+	json_put_text(o, "created", b->created);
+	json_put_text(o, "source", b->source);
+	json_put_text(o, "good", b->good_name);
+	json_put_text(o, "bad", b->bad_name);
+	json_put_text(o, "load", b->load);
+	json_put_text(o, "metric", b->metric);
 	json_put_real(o, "threshold_pct", b->threshold_pct);
 	json_put_real(o, "resolution_pct", b->resolution_pct);
 	json_put(o, "boots", json_integer(b->boots));
 	json_put(o, "max_boots", json_integer(b->max_boots));
-	put_text(o, "cmdline", b->cmdline);
-	put_text(o, "store", b->store);
+	json_put_text(o, "cmdline", b->cmdline);
+	json_put_text(o, "store", b->store);
 	json_put(o, "kbuild", kbuild_json(&b->kbuild));
 	for (size_t i = 0; i < MACHINE_COUNT; i++)
-		put_text(machine, machine_names[i], b->machine[i]);
+		json_put_text(machine, machine_names[i], b->machine[i]);
 	json_put(o, "machine", machine);
 	json_put(o, "status", json_string(bisect_status_name(b->status)));
 	json_put(o, "gap", gap_json(&b->gap));
 	for (size_t i = 0; i < b->steps.n; i++)
 		json_put_last(steps, step_json(&b->steps.v[i]));
 	json_put(o, "steps", steps);
-	put_text(o, "first_bad", b->first_bad);
+	json_put_text(o, "first_bad", b->first_bad);
 	json_put(o, "left", strings_json(&b->left));
 	return o;
 }

@@ -308,11 +308,8 @@ void calibration_put_json(const struct calibration *c, struct buf *b)
 
 	json_put(o, "format", json_string("kontest-calibration"));
 	json_put(o, "version", json_integer(1));
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-		json_t *v = json_object_get(context, members[i]);
-
-		json_put(o, members[i], v ? json_incref(v) : json_null());
-	}
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		json_put_copy(o, members[i], json_object_get(context, members[i]));
 	for (size_t i = 0; i < c->verdicts.rows.n; i++)
 		json_put_last(rows, row_json(c, i));
 	json_put(o, "rows", rows);

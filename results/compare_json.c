@@ -13,11 +13,6 @@
 #define COMPARE_VERSION 1
 #define REAL_DIGITS 9	/* as in the report */
 
-static void put_text(json_t *o, const char *name, const char *text)
-{
-	json_put(o, name, text ? json_string(text) : json_null());
-}
-
 static void put_count(json_t *o, const char *name, size_t n)
 {
 	json_put(o, name, json_integer((json_int_t)n));
@@ -27,8 +22,8 @@ static json_t *side_json(const struct compare_side *s)
 {
 	json_t *o = json_object(), *host = json_object();
 
-	put_text(o, "label", s->table->kernels.v[s->kernel].label);
-	put_text(host, "run_id", s->run_id);
+	json_put_text(o, "label", s->table->kernels.v[s->kernel].label);
+	json_put_text(host, "run_id", s->run_id);
 	json_put(o, "host", host);
 	return o;
 }
@@ -81,9 +76,9 @@ static json_t *comparison_json(const struct compare *c, const struct comparison 
 		ci = nested_bootstrap(&base->data, &cell->data, INFER_CONFIDENCE,
 				      BOOTSTRAP_SEED);
 	put_count(o, "side", x->side);
-	put_text(o, "finding", finding_name(x->finding));
-	put_text(o, "verdict", x->verdict);
-	put_text(o, "sentence", x->sentence);
+	json_put_text(o, "finding", finding_name(x->finding));
+	json_put_text(o, "verdict", x->verdict);
+	json_put_text(o, "sentence", x->sentence);
 	put_ratio(o, &x->r);
 	json_put_real(o, "bootstrap_low_pct", ratio_pct(ci.low));
 	json_put_real(o, "bootstrap_high_pct", ratio_pct(ci.high));
@@ -105,12 +100,12 @@ static json_t *row_json(const struct compare *c, size_t row)
 	const struct compare_row *r = &c->rows.v[row];
 	json_t *o = json_object(), *cells = json_array(), *list = json_array();
 
-	put_text(o, "metric", r->metric->name);
-	put_text(o, "unit", r->metric->unit);
+	json_put_text(o, "metric", r->metric->name);
+	json_put_text(o, "unit", r->metric->unit);
 	json_put(o, "more_is_better", json_boolean(r->metric->more_is_better));
-	put_text(o, r->bench ? "bench" : "load", r->load);
+	json_put_text(o, r->bench ? "bench" : "load", r->load);
 	if (r->phase) {
-		put_text(o, "phase", r->phase);
+		json_put_text(o, "phase", r->phase);
 		json_put(o, "threads", json_integer(r->threads));
 	}
 	for (size_t s = 0; s < c->n_sides; s++)
@@ -126,10 +121,10 @@ static json_t *mean_json(const struct compare_mean *m)
 {
 	json_t *o = json_object();
 
-	put_text(o, "metric", m->metric->name);
+	json_put_text(o, "metric", m->metric->name);
 	put_count(o, "side", m->side);
 	put_count(o, "loads", m->rows);
-	put_text(o, "left_out", m->left_out);
+	json_put_text(o, "left_out", m->left_out);
 	put_count(o, "baseline_boots", m->r.boots[0]);
 	put_count(o, "boots", m->r.boots[1]);
 	put_ratio(o, &m->r);
@@ -152,13 +147,13 @@ void compare_put_json(const struct compare *c, const struct strings *differences
 		json_put_last(rows, row_json(c, r));
 	for (size_t i = 0; i < c->means.n; i++)
 		json_put_last(means, mean_json(&c->means.v[i]));
-	put_text(root, "format", COMPARE_FORMAT);
+	json_put_text(root, "format", COMPARE_FORMAT);
 	json_put(root, "version", json_integer(COMPARE_VERSION));
 	json_put(root, "differences", unlike);
 	json_put(root, "exact", json_boolean(c->exact));
 	json_put_real(root, "margin_pct", c->margin_pct);
 	put_count(root, "family", c->family);
-	put_text(root, "method", method);
+	json_put_text(root, "method", method);
 	json_put(root, "sides", sides);
 	json_put(root, "rows", rows);
 	json_put(root, "means", means);

@@ -14,6 +14,10 @@
 void json_put(json_t *obj, const char *name, json_t *value);
 /* json_put_last() - an element behind the others; @value is the array's */
 void json_put_last(json_t *array, json_t *value);
+/* json_put_text() - null for NULL */
+void json_put_text(json_t *obj, const char *name, const char *text);
+/* json_put_copy() - what another tree has; null for NULL */
+void json_put_copy(json_t *obj, const char *name, json_t *value);
 /* json_put_real() - a derived figure; null when it is not finite */
 void json_put_real(json_t *obj, const char *name, double v);
 

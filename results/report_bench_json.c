@@ -10,8 +10,7 @@
 
 void run_bench_json(const struct run_record *run, json_t *to)
 {
-	json_put(to, "settings", run->settings ? json_incref(run->settings)
-					       : json_null());
+	json_put_copy(to, "settings", run->settings);
 	json_put(to, "rows", run->rows ? json_incref(run->rows) : json_array());
 }
 
@@ -69,8 +68,7 @@ json_t *benches_json(const struct report *r)
 
 		bench_keys_of(&r->table, i, &keys);
 		json_put(bench, "bench", json_string(r->table.benches.v[i]));
-		json_put(bench, "settings", set_by ? json_incref(set_by)
-						   : json_null());
+		json_put_copy(bench, "settings", set_by);
 		for (size_t k = 0; k < r->table.kernels.n; k++)
 			json_put_last(kernels, cell_json(r, i, k, &keys));
 		json_put(bench, "kernels", kernels);

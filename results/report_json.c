@@ -20,19 +20,6 @@
  * runs of minutes and hide the last bits of the arithmetic. */
 #define REAL_DIGITS 9
 
-static void set_copy(json_t *obj, const char *name, const json_t *from,
-		     const char *member)
-{
-	json_t *v = json_object_get(from, member);
-
-	json_put(obj, name, v ? json_incref(v) : json_null());
-}
-
-static void set_text(json_t *obj, const char *name, const char *text)
-{
-	json_put(obj, name, text ? json_string(text) : json_null());
-}
-
 /* figure_object() - the object of @in that a figure of RUN_END stands in */
 static json_t *figure_object(json_t *in, enum run_figure f)
 {
@@ -67,13 +54,13 @@ static json_t *run_json(const struct boot_record *b,
 	json_t *run = json_object(), *host = run_noise_json(b, r);
 
 	json_put(run, "run", json_integer(r->number));
-	set_text(run, r->bench ? "bench" : "load", r->load);
+	json_put_text(run, r->bench ? "bench" : "load", r->load);
 	json_put(run, "index", json_integer(r->index));
-	set_text(run, "verdict", r->started ? verdict_name(r->verdict)
+	json_put_text(run, "verdict", r->started ? verdict_name(r->verdict)
 					    : "not-started");
 	json_put(run, "good", json_boolean(run_good(b, r)));
 	if (r->message)
-		set_text(run, "message", r->message);
+		json_put_text(run, "message", r->message);
 	if (r->bench)
 		run_bench_json(r, run);
 	for (int f = 0; f < FIG_COUNT; f++) {
@@ -83,9 +70,9 @@ static json_t *run_json(const struct boot_record *b,
 				 json_integer(r->fig[f]));
 	}
 	if (r->size_unit && r->fig[FIG_LOAD_SIZE] != FIGURE_NONE)
-		set_text(run, "size_unit", r->size_unit);
+		json_put_text(run, "size_unit", r->size_unit);
 	if (r->unit && json_object_get(run, "count"))
-		set_text(json_object_get(run, "count"), "unit", r->unit);
+		json_put_text(json_object_get(run, "count"), "unit", r->unit);
 	if (host)
 		json_put(run, "host", host);
 	return run;
@@ -99,31 +86,29 @@ static json_t *boot_json(const struct boot_record *b)
 	json_put(boot, "kernel", json_integer(b->order));
 	json_put(boot, "number", json_integer(b->number));
 	json_put(boot, "index", json_integer(b->index));
-	set_copy(boot, "seed", json_object_get(b->context, "boot"), "seed");
+	json_put_copy(boot, "seed", context_value(b, "boot", "seed"));
 	if (b->repeats)
 		json_put(boot, "repeats", json_integer(b->repeats));
 	if (b->replaced_by)
 		json_put(boot, "replaced_by", json_integer(b->replaced_by));
-	set_text(boot, "verdict", verdict_name(b->verdict));
+	json_put_text(boot, "verdict", verdict_name(b->verdict));
 	/* A good boot's evidence may well say how long the host took. */
 	if (b->verdict != VERDICT_OK)
-		set_text(boot, "evidence", b->evidence);
-	set_copy(boot, "accel", b->context, "accel");
-	set_copy(boot, "qemu", b->context, "qemu");
-	set_copy(boot, "image", b->context, "image");
-	json_put(boot, "receipt", b->receipt ? json_incref(b->receipt)
-					     : json_null());
+		json_put_text(boot, "evidence", b->evidence);
+	json_put_copy(boot, "accel", context_value(b, NULL, "accel"));
+	json_put_copy(boot, "qemu", context_value(b, NULL, "qemu"));
+	json_put_copy(boot, "image", context_value(b, NULL, "image"));
+	json_put_copy(boot, "receipt", b->receipt);
 	for (size_t i = 0; i < b->runs.n; i++)
 		json_put_last(runs, run_json(b, &b->runs.v[i]));
 	json_put(boot, "runs", runs);
 
-	set_text(host, "id", b->id);
+	json_put_text(host, "id", b->id);
 	if (b->verdict == VERDICT_OK)
-		set_text(host, "evidence", b->evidence);
-	set_copy(host, "context", b->context, "host");
-	json_put(host, "verdict", b->host ? json_incref(b->host) : json_null());
-	json_put(host, "console", b->console ? json_incref(b->console)
-					     : json_null());
+		json_put_text(host, "evidence", b->evidence);
+	json_put_copy(host, "context", context_value(b, NULL, "host"));
+	json_put_copy(host, "verdict", b->host);
+	json_put_copy(host, "console", b->console);
 	json_put(boot, "host", host);
 	return boot;
 }
@@ -136,7 +121,7 @@ static json_t *cell_json(const struct report *r, size_t load, size_t kernel)
 
 	cell_compute(&r->table, load, kernel, &f);
 	json_put(cell, "kernel", json_integer(r->table.kernels.v[kernel].order));
-	set_text(cell, "label", r->table.kernels.v[kernel].label);
+	json_put_text(cell, "label", r->table.kernels.v[kernel].label);
 	json_put(cell, "boots", json_integer((json_int_t)f.boots));
 	json_put(cell, "runs", json_integer((json_int_t)f.runs));
 	json_put_real(cell, "time_s", f.time_s);
@@ -173,11 +158,11 @@ static json_t *cell_json(const struct report *r, size_t load, size_t kernel)
 /* set_load() - what one Load is, and the load's size where it has one */
 static void set_load(json_t *load, const struct run_record *run)
 {
-	set_text(load, "unit", run ? run->unit : NULL);
+	json_put_text(load, "unit", run ? run->unit : NULL);
 	if (!run || !run->size_unit || run->fig[FIG_LOAD_SIZE] == FIGURE_NONE)
 		return;
 	json_put(load, "size", json_integer(run->fig[FIG_LOAD_SIZE]));
-	set_text(load, "size_unit", run->size_unit);
+	json_put_text(load, "size_unit", run->size_unit);
 }
 
 static json_t *table_json(const struct report *r)
@@ -187,7 +172,7 @@ static json_t *table_json(const struct report *r)
 	for (size_t l = 0; l < r->table.loads.n; l++) {
 		json_t *load = json_object(), *kernels = json_array();
 
-		set_text(load, "load", r->table.loads.v[l]);
+		json_put_text(load, "load", r->table.loads.v[l]);
 		set_load(load, table_load_run(&r->table, l));
 		for (size_t k = 0; k < r->table.kernels.n; k++)
 			json_put_last(kernels, cell_json(r, l, k));
@@ -216,7 +201,7 @@ static json_t *kernel_json(const struct table_kernel *k)
 		return json_incref(json_object_get(k->first->context,
 						   "kernel"));
 	v = json_object();
-	set_text(v, "label", k->label);
+	json_put_text(v, "label", k->label);
 	json_put(v, "order", json_integer(k->order));
 	return v;
 }
@@ -230,10 +215,10 @@ void render_json(const struct report *r, struct buf *b)
 					      "job", "loads" };
 	char *text;
 
-	set_text(root, "format", REPORT_FORMAT);
+	json_put_text(root, "format", REPORT_FORMAT);
 	json_put(root, "version", json_integer(REPORT_VERSION));
 	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
-		set_copy(root, common[i], ctx, common[i]);
+		json_put_copy(root, common[i], json_object_get(ctx, common[i]));
 	if (r->boots.n)
 		json_put(root, "plan", plan_json(r));
 	for (size_t k = 0; k < r->table.kernels.n; k++)
@@ -249,7 +234,7 @@ void render_json(const struct report *r, struct buf *b)
 	json_put(root, "boots", boots);
 	if (r->imports.n)
 		json_put(root, "imports", imports_json(r));
-	set_text(host, "run_id", r->run_id);
+	json_put_text(host, "run_id", r->run_id);
 	json_put(root, "host", host);
 
 	text = json_dumps(root, JSON_INDENT(1) |
