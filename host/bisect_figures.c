@@ -32,21 +32,11 @@ const struct bisect_metric *bisect_metric(const char *name)
 int figures_load(struct store *s, const char *run_id, struct boot_records *out,
 		 struct error *err)
 {
-	CLEANUP(strings_clear) struct strings paths = { 0 };
 	int has = store_has_run(s, run_id, err);
+	size_t journals;
 
-	if (has <= 0)
-		return has;
-	if (store_boots(s, run_id, &paths, err) < 0)
-		return -1;
-	for (size_t i = 0; i < paths.n; i++) {
-		struct boot_record b = { 0 };
-
-		/* A damaged one is named on stderr, and is measured again. */
-		if (!store_load(paths.v[i], &b))
-			boot_records_add(out, b);
-	}
-	return 0;
+	/* A damaged one is named on stderr, and is measured again. */
+	return has <= 0 ? has : store_load_boots(s, run_id, out, &journals, err);
 }
 
 unsigned int figures_last_index(const struct boot_records *boots)

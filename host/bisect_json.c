@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host/bisect.h"
+#include "images/kbuild.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
 #include "results/json_put.h"
@@ -337,8 +338,7 @@ static int get_kbuild(const struct in *state, struct bisect_kbuild *k)
 	    get_strings(&in, "sets", &k->sets) < 0 ||
 	    get_number(&in, "jobs", 0, 4096, &jobs) < 0)
 		return -1;
-	if (strcmp(k->config, "tinyconfig") && strcmp(k->config, "defconfig") &&
-	    strcmp(k->config, "file"))
+	if (!kbuild_is_target(k->config) && strcmp(k->config, "file"))
 		return wrong(&in, "config", "tinyconfig, defconfig or file");
 	k->jobs = (unsigned int)jobs;
 	return 0;

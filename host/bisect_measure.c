@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "host/bisect.h"
 #include "host/bisect_figures.h"
@@ -288,22 +287,12 @@ static void place_boots(struct experiment *e, const struct bisect *b,
 	planned_boots_free(&drawn);
 }
 
-static unsigned int side_by_side(const struct bisect_host *h, const struct experiment *e)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-	/* Only virtual time does not care who else is running. */
-	if (e->accel != ACCEL_EXACT)
-		return 1;
-	return h->parallel ? h->parallel : cpus > 1 ? (unsigned int)cpus : 1;
-}
-
 static int boot(const struct bisect_host *h, struct bisect *b, struct experiment *e,
 		struct error *err)
 {
 	const struct run_opts o = {
 		.uri = h->uri,
-		.parallel = side_by_side(h, e),
+		.parallel = boots_side_by_side(e->accel, h->parallel),
 		.data_dir = h->data_dir,
 		.store = h->store,
 		.store_path = b->store,

@@ -163,11 +163,6 @@ int bisect_lock(const char *dir, struct error *err)
 
 /* --- finding and listing ----------------------------------------------------------- */
 
-static int visible(const struct dirent *e)
-{
-	return e->d_name[0] != '.';
-}
-
 /* struct found - what is known of a bisect without reading all of it */
 struct found {
 	char *dir, *name;
@@ -202,7 +197,7 @@ static int find_all(const char *data_dir, struct founds *f, struct error *err)
 {
 	cleanup_free char *home = xasprintf("%s/bisect", data_dir);
 	struct dirent **list;
-	int n = scandir(home, &list, visible, alphasort);
+	int n = scandir(home, &list, dirent_visible, alphasort);
 
 	if (n < 0)
 		return errno == ENOENT ? 0 : error_set(err, errno,

@@ -192,11 +192,6 @@ static int show(FILE *out, const char *home, const char *name, struct error *err
 	return 0;
 }
 
-static int visible(const struct dirent *e)
-{
-	return e->d_name[0] != '.';
-}
-
 int built_list(FILE *out, struct error *err)
 {
 	cleanup_free char *home = built_home(err);
@@ -205,7 +200,7 @@ int built_list(FILE *out, struct error *err)
 
 	if (!home)
 		return -1;
-	n = scandir(home, &list, visible, alphasort);
+	n = scandir(home, &list, dirent_visible, alphasort);
 	if (n < 0 && errno != ENOENT)
 		return error_set(err, errno, "read directory '%s'", home);
 	for (int i = 0; i < n; i++) {

@@ -12,7 +12,6 @@
 #include "host/paths.h"
 #include "host/recover.h"
 #include "images/kbuild.h"
-#include "images/share.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
 
@@ -289,8 +288,6 @@ static int resolve(const struct bisect_args *a, struct bisect *b, struct error *
 static int settings(const struct bisect_args *a, bool exact, struct bisect *b,
 		    struct error *err)
 {
-	bool target = !strcmp(a->config, "tinyconfig") || !strcmp(a->config, "defconfig");
-
 	b->load = xstrdup(a->load);
 	b->metric = xstrdup(a->metric ? a->metric : "time");
 	if (!bisect_metric(b->metric)) {
@@ -311,7 +308,7 @@ static int settings(const struct bisect_args *a, bool exact, struct bisect *b,
 	if (b->max_boots < b->boots)
 		b->max_boots = b->boots;
 	b->cmdline = a->cmdline ? xstrdup(a->cmdline) : NULL;
-	b->kbuild.config = xstrdup(target ? a->config : "file");
+	b->kbuild.config = xstrdup(kbuild_is_target(a->config) ? a->config : "file");
 	for (size_t i = 0; i < a->sets.n; i++)
 		strings_add(&b->kbuild.sets, xstrdup(a->sets.v[i]));
 	b->kbuild.jobs = a->jobs;
@@ -323,16 +320,11 @@ static int settings(const struct bisect_args *a, bool exact, struct bisect *b,
 static int begin(struct bisect_args *a, struct cache *c, const char *data_dir,
 		 struct bisect *b, int *lock, struct error *err)
 {
-	cleanup_free char *standard = xasprintf("%s/images/kontest.config", share_dir());
 	CLEANUP(buf_free) struct buf config = { 0 }, fragment = { 0 }, plan = { 0 };
+	cleanup_free char *file = kbuild_fragment(a->config, a->fragment);
 	cleanup_free char *text = NULL;
 	bool exact = false;
-	/* A tinyconfig alone boots nowhere. */
-	const char *file = a->fragment ? a->fragment
-		: !strcmp(a->config, "tinyconfig") ? standard : NULL;
 
-	if (file && !strcmp(file, "none"))
-		file = NULL;
 	if (plan_text(a, c, &exact, &text, err) < 0 || settings(a, exact, b, err) < 0 ||
 	    resolve(a, b, err) < 0 ||
 	    read_if(strcmp(b->kbuild.config, "file") ? NULL : a->config, "--config takes tinyconfig, defconfig or a file",

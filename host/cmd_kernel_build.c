@@ -6,7 +6,6 @@
 
 #include "host/built.h"
 #include "host/cmd.h"
-#include "images/share.h"
 #include "results/base/cleanup.h"
 
 enum {
@@ -84,18 +83,14 @@ static int parse(struct build_args *a, int argc, char **argv, struct error *err)
 
 static int build(struct build_args *a, struct error *err)
 {
-	cleanup_free char *fragment = xasprintf("%s/images/kontest.config", share_dir());
+	cleanup_free char *fragment = kbuild_fragment(a->o.config, a->o.fragment);
 	cleanup_free char *dir = a->dir ? xstrdup(a->dir) : built_dir(a->label, err);
 	CLEANUP(kbuild_free) struct kbuild k = { 0 };
 	CLEANUP(close_cache) struct cache c = { 0 };
 
 	if (!dir)
 		return cmd_fail(err);
-	/* A tinyconfig alone boots nowhere. */
-	if (!a->o.fragment && !strcmp(a->o.config, "tinyconfig"))
-		a->o.fragment = fragment;
-	if (a->o.fragment && !strcmp(a->o.fragment, "none"))
-		a->o.fragment = NULL;
+	a->o.fragment = fragment;
 	if (open_cache(&c, err) < 0 || kbuild(&c, &a->o, &k, err) < 0 ||
 	    built_publish(&k, a->label, dir, err) < 0)
 		return cmd_fail(err);

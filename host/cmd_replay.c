@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "host/cmd.h"
 #include "host/paths.h"
@@ -145,16 +144,14 @@ static int replay(const struct replay_args *a, struct error *err)
 	CLEANUP(replay_free) struct replay p = { 0 };
 	struct experiment *e = &p.rerun.e;
 	enum verdict worst = VERDICT_OK;
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	struct run_opts o = { .uri = a->uri, .parallel = 1 };
+	struct run_opts o = { .uri = a->uri };
 	unsigned int differ;
 	int status;
 
 	if (prepare(a, &p, err) < 0)
 		return cmd_fail(err);
 	recover_boots(p.data_dir);
-	if (e->accel == ACCEL_EXACT)
-		o.parallel = a->parallel ? a->parallel : cpus > 1 ? (unsigned int)cpus : 1;
+	o.parallel = boots_side_by_side(e->accel, a->parallel);
 	o.data_dir = p.data_dir;
 	o.store = p.store;
 	o.store_path = p.index;

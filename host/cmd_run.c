@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "host/auto_boots.h"
 #include "host/cmd_run.h"
@@ -160,17 +159,6 @@ static int parse(struct run_args *a, int argc, char **argv, struct error *err)
 	return -1;
 }
 
-static unsigned int side_by_side(const struct run_args *a,
-				 const struct experiment *e)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-	/* Only virtual time does not care who else is running. */
-	if (e->accel != ACCEL_EXACT)
-		return 1;
-	return a->parallel ? a->parallel : cpus > 1 ? (unsigned int)cpus : 1;
-}
-
 static void announce(const struct experiment *e, unsigned int parallel)
 {
 	const struct profile *p = &e->profile;
@@ -228,7 +216,7 @@ static int measure(struct run_args *a, struct experiment *e, struct store *s,
 	if (experiment_build(e, a->locked, false, err) < 0 ||
 	    experiment_schedule(e, err) < 0)
 		return cmd_fail(err);
-	o.parallel = side_by_side(a, e);
+	o.parallel = boots_side_by_side(e->accel, a->parallel);
 	announce(e, o.parallel);
 	ret = boot(e, &o, &worst, err);
 	if (ret < 0)

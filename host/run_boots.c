@@ -410,6 +410,15 @@ static int runner_dir(struct runner *s, struct error *err)
 	return steal_fd(&fd);
 }
 
+unsigned int boots_side_by_side(enum accel accel, unsigned int asked)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (accel != ACCEL_EXACT)
+		return 1;
+	return asked ? asked : cpus > 1 ? (unsigned int)cpus : 1;
+}
+
 int run_boots(const struct experiment *e, const struct run_opts *o,
 	      enum verdict *worst, struct error *err)
 {

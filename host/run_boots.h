@@ -32,6 +32,10 @@ struct run_opts {
 	const char *store_path;
 };
 
+/* boots_side_by_side() - how many, when @asked were asked for, 0: as many as there are
+ * CPUs. One but in exact mode: only virtual time does not care who else is running */
+unsigned int boots_side_by_side(enum accel accel, unsigned int asked);
+
 /**
  * run_boots() - boot everything that is planned, one process a boot
  * @e: after experiment_schedule()

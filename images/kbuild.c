@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "images/share.h"
 #include "results/base/cleanup.h"
 #include "results/base/file.h"
 #include "results/base/proc.h"
@@ -60,14 +61,22 @@ static char *version_of(const char *program, struct error *err)
 			strcspn(out.data ? out.data : "", "\n"));
 }
 
-static bool is_target(const char *config)
+bool kbuild_is_target(const char *config)
 {
 	return !strcmp(config, "tinyconfig") || !strcmp(config, "defconfig");
 }
 
+char *kbuild_fragment(const char *config, const char *asked)
+{
+	if (asked)
+		return strcmp(asked, "none") ? xstrdup(asked) : NULL;
+	return strcmp(config, "tinyconfig") ? NULL :
+	       xasprintf("%s/images/kontest.config", share_dir());
+}
+
 static int read_inputs(struct build *b, struct error *err)
 {
-	if (!is_target(b->o->config) &&
+	if (!kbuild_is_target(b->o->config) &&
 	    file_read(b->o->config, TEXT_MAX, &b->base, err) < 0)
 		return error_prefix(err, "--config takes tinyconfig, defconfig or a file");
 	if (b->o->fragment &&
@@ -88,7 +97,7 @@ static void make_key(const struct build *b, struct kbuild *k)
 	sha256_adds(&s, k->source);
 	sha256_adds(&s, k->compiler);
 	sha256_adds(&s, b->linker);
-	sha256_adds(&s, is_target(b->o->config) ? b->o->config : "file");
+	sha256_adds(&s, kbuild_is_target(b->o->config) ? b->o->config : "file");
 	sha256_adds(&s, b->base.data ? b->base.data : "");
 	sha256_adds(&s, b->fragment.data ? b->fragment.data : "");
 	for (size_t i = 0; i < b->o->sets.n; i++)
@@ -161,7 +170,7 @@ static int configure(const struct build *b, struct buf *config,
 {
 	cleanup_free char *path = xasprintf("%s/.config", b->obj);
 
-	if (is_target(b->o->config) ? make_one(b, b->o->config, 1, err) < 0
+	if (kbuild_is_target(b->o->config) ? make_one(b, b->o->config, 1, err) < 0
 				    : file_put(path, b->base.data, b->base.len, err) < 0)
 		return -1;
 	if (merge(b, err) < 0 || make_one(b, "olddefconfig", 1, err) < 0 ||

@@ -49,6 +49,14 @@ struct kbuild {
 	struct strings notes;
 };
 
+/* kbuild_is_target() - is it made by the tree itself, tinyconfig or defconfig, and no
+ * file? */
+bool kbuild_is_target(const char *config);
+/* kbuild_fragment() - the file for struct kbuild_opts when @asked was asked for: NULL is
+ * kontest.config of a tinyconfig, which alone boots nowhere, "none" none. Owned by the
+ * caller, NULL: there is none */
+char *kbuild_fragment(const char *config, const char *asked);
+
 /**
  * kbuild() - build a kernel, or find it built
  * @c: layer cache

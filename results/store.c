@@ -311,11 +311,10 @@ int store_load(const char *path, struct boot_record *b)
 	return -1;
 }
 
-int store_load_run(struct store *s, const char *run_id, struct boot_records *boots,
-		   struct error *err)
+int store_load_boots(struct store *s, const char *run_id, struct boot_records *boots,
+		     size_t *journals, struct error *err)
 {
 	CLEANUP(strings_clear) struct strings paths = { 0 };
-	size_t before = boots->n;
 
 	if (store_boots(s, run_id, &paths, err))
 		return -1;
@@ -325,9 +324,20 @@ int store_load_run(struct store *s, const char *run_id, struct boot_records *boo
 		if (!store_load(paths.v[i], &b))
 			boot_records_add(boots, b);
 	}
+	*journals = paths.n;
+	return 0;
+}
+
+int store_load_run(struct store *s, const char *run_id, struct boot_records *boots,
+		   struct error *err)
+{
+	size_t before = boots->n, journals;
+
+	if (store_load_boots(s, run_id, boots, &journals, err))
+		return -1;
 	if (boots->n == before)
 		return error_set(err, 0, "run '%s': none of its %zu journals can be read",
-				 run_id, paths.n);
+				 run_id, journals);
 	return 0;
 }
 

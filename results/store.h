@@ -54,6 +54,10 @@ int store_list(struct store *s, FILE *out, struct error *err);
 /* store_load() - read one of them, check it against its name; -1 when it is
  * damaged, which was said on stderr: one bad journal spoils no report */
 int store_load(const char *path, struct boot_record *b);
+/* store_load_boots() - add all boots of a run that can be read to @boots, if any; gets
+ * how many journals it has to @journals */
+int store_load_boots(struct store *s, const char *run_id, struct boot_records *boots,
+		     size_t *journals, struct error *err);
 /* store_load_run() - add all boots of a run that can be read to @boots; -1 when there is
  * none */
 int store_load_run(struct store *s, const char *run_id, struct boot_records *boots,

@@ -296,6 +296,11 @@ int file_put_copy(const char *from, const char *path, struct error *err)
 	return close(steal_fd(&out)) < 0 ? write_failed(path, err) : 0;
 }
 
+int dirent_visible(const struct dirent *e)
+{
+	return e->d_name[0] != '.';
+}
+
 int make_dirs(const char *path, struct error *err)
 {
 	cleanup_free char *copy = xstrdup(path);

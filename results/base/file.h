@@ -5,6 +5,7 @@
 #ifndef KONTEST_FILE_H
 #define KONTEST_FILE_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -63,6 +64,9 @@ int put_sync(const char *dir, struct error *err);
  * possible; holes are kept when @sparse and the target is still all zero */
 int file_copy_range(int in, off_t in_off, int out, off_t out_off, uint64_t len,
 		    const char *what, struct error *err);
+
+/* dirent_visible() - for scandir(): names without a dot before them */
+int dirent_visible(const struct dirent *e);
 
 /* make_dirs() - mkdir -p */
 int make_dirs(const char *path, struct error *err);
