@@ -3,7 +3,6 @@
  * bisect_measure.c - kernels that are built, boots that are real
  */
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/statvfs.h>

@@ -3,21 +3,8 @@
 - the journals of a run, a file a boot. BOOTS are Times in s: "10,11+12,x,-" is a boot of
 one run, one of two, one whose run timed out, and one that left no journal. Each kernel has
 as many boots as its longest list."""
-import hashlib, json, os, struct, sys
-
-def crc32c(data):
-    crc = 0xffffffff
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82f63b78 & -(crc & 1))
-    return crc ^ 0xffffffff
-
-def record(kind, seq, payload):
-    text = json.dumps(payload).encode()
-    head = lambda crc: struct.pack("<IIIIQQ", 0x4352544b, kind, len(text), crc, seq, seq * 1000)
-    data = head(crc32c(head(0) + text)) + text
-    return data + bytes(-len(data) % 4096)
+import json, os, sys
+from journal import END, RECEIPT, RUN_END, RUN_START, VERDICT, head, record
 
 def run_end(number, load, index, seconds):
     ended = {"run": number, "load": load, "index": index, "verdict": "ok"}
@@ -78,22 +65,16 @@ for order, label in enumerate(labels):
             for group in groups:
                 at = at[group]
             at[member] = json.loads(value)
-        text = json.dumps(context).encode()
-        head = lambda crc: struct.pack("<8sIIII40s72s", b"KONTESTJ", 1, len(plan), len(text), crc,
-                                       run.encode(), hashlib.sha256(plan.encode()).hexdigest().encode())
-        journal = bytearray(256 * 1024)
-        first = head(crc32c(head(0)))
-        journal[:len(first)] = first
-        journal[4096:4096 + len(plan)] = plan.encode()
-        journal[65536:65536 + len(text)] = text
-        journal += record(1, 0, {"format": 1})
+        journal = head(run, plan, context)
+        journal += record(RECEIPT, 0, {"format": 1})
         number = 0
         for load, runs in mine.items():
             for index, seconds in enumerate(runs):
                 number += 1
-                journal += record(3, 2 * number - 1, {"run": number, "load": load, "index": index + 1})
-                journal += record(4, 2 * number, run_end(number, load, index + 1, seconds))
-        journal += record(8, 2 * number + 1, {"runs": number})
-        journal += record(9, 2 * number + 2, {"verdict": "ok", "evidence": "", "console": []})
+                journal += record(RUN_START, 2 * number - 1,
+                                  {"run": number, "load": load, "index": index + 1})
+                journal += record(RUN_END, 2 * number, run_end(number, load, index + 1, seconds))
+        journal += record(END, 2 * number + 1, {"runs": number})
+        journal += record(VERDICT, 2 * number + 2, {"verdict": "ok", "evidence": "", "console": []})
         with open(f"{out}/{run[:8]}-{order}-{boot + 1}", "wb") as f:
             f.write(journal)

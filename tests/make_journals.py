@@ -5,7 +5,8 @@
 	bench	two kernels, tiobench and chat, four boots each
 	evil	labels, loads and messages that would like to be something else
 Figures come from a fixed seed."""
-import hashlib, json, random, struct, sys
+import hashlib, random, sys
+from journal import END, RECEIPT, RUN_END, RUN_START, VERDICT, head, record
 
 out, kind = sys.argv[1:3]
 RUN = {"many": "0aaaaaaa", "sweep": "0bbbbbbb", "bench": "0ccccccc",
@@ -15,26 +16,6 @@ written = 0
 
 def sha(text):
     return hashlib.sha256(text.encode()).hexdigest()
-
-def table():
-    for i in range(256):
-        for _ in range(8):
-            i = i >> 1 ^ (0x82f63b78 & -(i & 1))
-        yield i
-
-CRC = list(table())
-
-def crc32c(data):
-    crc = 0xffffffff
-    for byte in data:
-        crc = CRC[(crc ^ byte) & 255] ^ crc >> 8
-    return crc ^ 0xffffffff
-
-def record(type, seq, payload):
-    text = json.dumps(payload).encode()
-    head = lambda crc: struct.pack("<IIIIQQ", 0x4352544b, type, len(text), crc, seq, seq * 1000)
-    data = head(crc32c(head(0) + text)) + text
-    return data + bytes(-len(data) % 4096)
 
 def journal(kernel, order, number, boots, kernels, runs, loads, benches=(), plan="made",
             verdict="ok", evidence="", accel="kvm", load_runs=1):
@@ -65,27 +46,20 @@ def journal(kernel, order, number, boots, kernels, runs, loads, benches=(), plan
     }
     if benches:
         context["benches"] = list(benches)
-    body = json.dumps(context).encode()
-    head = lambda crc: struct.pack("<8sIIII40s72s", b"KONTESTJ", 1, len(guest), len(body), crc,
-                                   RUN.encode(), sha(guest).encode())
-    data = bytearray(256 * 1024)
-    super_block = head(crc32c(head(0)))
-    data[:len(super_block)] = super_block
-    data[4096:4096 + len(guest.encode())] = guest.encode()
-    data[65536:65536 + len(body)] = body
-    data += record(1, 0, {"format": 1})
+    data = head(RUN, guest, context)
+    data += record(RECEIPT, 0, {"format": 1})
     seq = 1
     for i, run in enumerate(runs):
         if run.get("verdict") is None:
             continue
         run = {"run": i + 1, **run}
-        data += record(3, seq, {k: run[k] for k in ("run", "load", "bench", "index") if k in run})
-        data += record(4, seq + 1, run)
+        data += record(RUN_START, seq, {k: run[k] for k in ("run", "load", "bench", "index") if k in run})
+        data += record(RUN_END, seq + 1, run)
         seq += 2
     if verdict == "ok":
-        data += record(8, seq, {"runs": len(runs)})
+        data += record(END, seq, {"runs": len(runs)})
         seq += 1
-    data += record(9, seq, {"verdict": verdict, "evidence": evidence,
+    data += record(VERDICT, seq, {"verdict": verdict, "evidence": evidence,
                                 "console": [evidence] if evidence else []})
     written += 1
     with open(f"{out}/{kind}-{written}", "wb") as f:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """make_run.py OUTDIR CACHE - the journals of a run of two kernels, one boot each,
 and the images that it was made of, small ones, where `kontest run` keeps them"""
-import hashlib, json, os, random, struct, sys
+import hashlib, os, random, sys
+from journal import END, RECEIPT, RUN_END, RUN_START, VERDICT, head, record
 
 out, cache = sys.argv[1:3]
 RUN = "0badcafe-2222-4333-8444-555555555555"
@@ -14,14 +15,6 @@ PROFILE = open("images/profiles/small.ini").read()
 
 def sha(data):
     return hashlib.sha256(data.encode() if isinstance(data, str) else data).hexdigest()
-
-def crc32c(data):
-    crc = 0xffffffff
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82f63b78 & -(crc & 1))
-    return crc ^ 0xffffffff
 
 def put(kind, name, data):
     os.makedirs(f"{cache}/kontest/{kind}", exist_ok=True)
@@ -42,12 +35,6 @@ root = rng.randbytes(3 * MIB)
 work = image("work", b"W" * 5000 + bytes(2 * MIB - 5000))
 other = image("other", bytes(2 * MIB - 1) + b"O")
 swap = image("swap", b"S" * 4096 + bytes(MIB))
-
-def record(kind, seq, payload):
-    text = json.dumps(payload).encode()
-    head = lambda crc: struct.pack("<IIIIQQ", 0x4352544b, kind, len(text), crc, seq, seq * 1000)
-    data = head(crc32c(head(0) + text)) + text
-    return data + bytes(-len(data) % 4096)
 
 for order, label in enumerate(("one", "two")):
     kernel = rng.randbytes(MIB // 2 + 512 * order)
@@ -77,22 +64,15 @@ for order, label in enumerate(("one", "two")):
         "host": {"start": "2003-06-03T00:00:00.000000Z", "libvirt": "9.0.0", "kernel": "6.1",
                  "cpu": "c", "nested": False, "machine": "x86_64"},
     }
-    text = json.dumps(context).encode()
-    head = lambda crc: struct.pack("<8sIIII40s72s", b"KONTESTJ", 1, len(GUEST_PLAN), len(text),
-                                   crc, RUN.encode(), sha(GUEST_PLAN).encode())
-    journal = bytearray(256 * 1024)
-    super_block = head(crc32c(head(0)))
-    journal[:len(super_block)] = super_block
-    journal[4096:4096 + len(GUEST_PLAN)] = GUEST_PLAN.encode()
-    journal[65536:65536 + len(text)] = text
+    journal = head(RUN, GUEST_PLAN, context)
     run = {"run": 1, "load": "no_load", "index": 1}
-    journal += record(1, 0, {"format": 1})
-    journal += record(3, 1, run)
-    journal += record(4, 2, {**run, "verdict": "ok", "wall_ns": 1000000000 + order,
+    journal += record(RECEIPT, 0, {"format": 1})
+    journal += record(RUN_START, 1, run)
+    journal += record(RUN_END, 2, {**run, "verdict": "ok", "wall_ns": 1000000000 + order,
                              "job": {"user_ns": 900000000, "system_ns": 5, "exit": 0},
                              "load_cpu": {"user_ns": 0, "system_ns": 0},
                              "count": {"done": 0, "per_load": 1, "unit": "u"}})
-    journal += record(8, 3, {"runs": 1})
-    journal += record(9, 4, {"verdict": "ok", "evidence": "", "console": []})
+    journal += record(END, 3, {"runs": 1})
+    journal += record(VERDICT, 4, {"verdict": "ok", "evidence": "", "console": []})
     with open(f"{out}/journal-{order + 1}", "wb") as f:
         f.write(journal)
